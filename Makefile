@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+#
+# The few verbs people type. Each first sets up what it needs, which is quick when it is there.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-tsan bench format lint clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+demo: ## plan and simulate a recorded training step under a budget
+	@tools/setup build
+	@tools/build release lowtide
+	@tools/demo
+
+test: ## what CI runs: checks, tests, tests under sanitizers, bounded fuzzing
+	@tools/setup build test
+	@tools/check_all
+
+test-tsan: ## the tests under ThreadSanitizer
+	@tools/setup build
+	@tools/build tsan
+	@tools/ctest tsan
+
+bench: ## the micro benchmarks
+	@tools/setup build
+	@tools/build release lowtide benchmarks
+	@if [ -x bench/run ]; then bench/run; else echo "bench/run: no benchmarks yet"; fi
+
+format: ## lay out all sources with clang-format
+	@tools/setup format
+	@tools/format
+
+lint: ## clang-tidy over src/
+	@tools/setup build lint
+	@tools/lint
+
+clean: ## remove everything that was built
+	rm -rf build

@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+#
+# The few kinds of target there are. Folders are named by their path under src/ (`run/tier`); the
+# library of a folder is lowtide_run_tier, alias lowtide::run_tier. A folder that is not there yet,
+# or holds headers only, gets an INTERFACE library that passes its DEPS on, so configuring works at
+# all times and nobody has to ask which folders exist.
+
+include(GoogleTest)
+
+# Turns folder names into the names of their libraries.
+function(_lowtide_library_names out)
+  list(TRANSFORM ARGN REPLACE "/" "_")
+  list(TRANSFORM ARGN PREPEND "lowtide::")
+  set(${out} ${ARGN} PARENT_SCOPE)
+endfunction()
+
+# lowtide_library(<folder> [RECURSE] [DEPS <folder>...] [LINK <target>...])
+# One static library from the *.cpp of src/<folder> (RECURSE: and below), without main.cpp, tests
+# and benchmarks. The *_test.cpp beside them become one program, <library>_test, label unit; each
+# *_bench.cpp becomes a benchmark.
+function(lowtide_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RECURSE" "" "DEPS;LINK")
+  string(REPLACE "/" "_" name "${folder}")
+  set(library "lowtide_${name}")
+  _lowtide_library_names(deps ${arg_DEPS})
+
+  set(glob GLOB)
+  if(arg_RECURSE)
+    set(glob GLOB_RECURSE)
+  endif()
+  file(${glob} sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp")
+  set(tests ${sources})
+  set(benchmarks ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER benchmarks INCLUDE REGEX "_bench\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|/main)\\.cpp$")
+
+  if(sources)
+    add_library(${library} STATIC ${sources})
+    set(visibility PUBLIC)
+  else()
+    add_library(${library} INTERFACE)
+    set(visibility INTERFACE)
+  endif()
+  add_library(lowtide::${name} ALIAS ${library})
+  target_include_directories(${library} ${visibility} "${PROJECT_SOURCE_DIR}/include"
+                                                      "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${library} ${visibility} ${deps} ${arg_LINK})
+
+  lowtide_test(${library}_test LABEL unit SOURCES ${tests} DEPS ${folder})
+  foreach(source IN LISTS benchmarks)
+    cmake_path(GET source STEM stem)
+    lowtide_benchmark(${stem} SOURCE "${source}" DEPS ${folder})
+  endforeach()
+endfunction()
+
+# lowtide_program(<name> SOURCE <file> DEPS <folder>...)
+function(lowtide_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE" "DEPS")
+  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${arg_SOURCE}")
+    return()
+  endif()
+  _lowtide_library_names(deps ${arg_DEPS})
+  add_executable(${name} "${arg_SOURCE}")
+  target_link_libraries(${name} PRIVATE ${deps})
+endfunction()
+
+# lowtide_test(<name> LABEL <label> SOURCES <file>... DEPS <folder>... [PROGRAM <target>])
+# One GoogleTest program; every test in it is a test of ctest. LT_SOURCE_DIR is where the data of
+# the tests is found; LT_PROGRAM is the path of PROGRAM, for tests that run it.
+function(lowtide_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PROGRAM" "SOURCES;DEPS")
+  if(NOT LOWTIDE_TESTS OR NOT arg_SOURCES)
+    return()
+  endif()
+  _lowtide_library_names(deps ${arg_DEPS})
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${deps} GTest::gmock GTest::gtest_main rapidcheck_gtest)
+  if(TARGET "${arg_PROGRAM}")
+    add_dependencies(${name} ${arg_PROGRAM})
+    target_compile_definitions(${name} PRIVATE LT_PROGRAM="$<TARGET_FILE:${arg_PROGRAM}>")
+  endif()
+  # Listed by ctest and not while building: a build need not run what it built.
+  gtest_discover_tests(
+    ${name}
+    TEST_PREFIX "${name}."
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 120
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
+endfunction()
+
+# lowtide_test_support(DEPS <folder>...)
+# A library of what test folders share, from the *.cpp of tests/support; they include it as
+# "support/<name>.h". LT_SOURCE_DIR is where data is found, as in the tests.
+function(lowtide_test_support)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "DEPS")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
+  if(NOT LOWTIDE_TESTS OR NOT sources)
+    return()
+  endif()
+  _lowtide_library_names(deps ${arg_DEPS})
+  add_library(lowtide_test_support STATIC ${sources})
+  target_include_directories(lowtide_test_support PUBLIC "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(lowtide_test_support PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(lowtide_test_support PUBLIC ${deps})
+endfunction()
+
+# lowtide_test_folder(<folder under tests/> LABEL <label> DEPS <folder>... [PROGRAM <target>])
+# The *.cpp of the folder become one GoogleTest program; each test_*.py is run by Python's unittest
+# with the path of PROGRAM in the environment variable LT_PROGRAM.
+function(lowtide_test_folder folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PROGRAM" "DEPS")
+  set(directory "${PROJECT_SOURCE_DIR}/tests/${folder}")
+  file(GLOB sources CONFIGURE_DEPENDS "${directory}/*.cpp")
+  file(GLOB scripts CONFIGURE_DEPENDS "${directory}/test_*.py")
+  lowtide_test(tests_${folder} LABEL ${arg_LABEL} SOURCES ${sources} DEPS ${arg_DEPS}
+               PROGRAM "${arg_PROGRAM}")
+  if(TARGET tests_${folder} AND TARGET lowtide_test_support)
+    target_link_libraries(tests_${folder} PRIVATE lowtide_test_support)
+  endif()
+  if(NOT LOWTIDE_TESTS OR NOT scripts OR NOT TARGET "${arg_PROGRAM}")
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM stem)
+    add_test(NAME tests_${folder}.${stem} COMMAND Python3::Interpreter -B -m unittest ${stem}
+             WORKING_DIRECTORY "${directory}")
+    set_tests_properties(
+      tests_${folder}.${stem}
+      PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 ENVIRONMENT
+                 "LT_PROGRAM=$<TARGET_FILE:${arg_PROGRAM}>")
+  endforeach()
+endfunction()
+
+# lowtide_fuzzer(<name> SOURCE <file> [CORPUS <folder>] DEPS <folder>...)
+# A libFuzzer program, and a test that feeds it a bounded number of inputs from a fixed seed. The
+# files of CORPUS are given as a list and not as a folder, since libFuzzer would write to a folder.
+function(lowtide_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;CORPUS" "DEPS")
+  if(NOT LOWTIDE_FUZZ)
+    return()
+  endif()
+  _lowtide_library_names(deps ${arg_DEPS})
+  add_executable(${name} "${arg_SOURCE}")
+  target_link_libraries(${name} PRIVATE ${deps})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+
+  file(GLOB seeds CONFIGURE_DEPENDS "${arg_CORPUS}/*")
+  set(seed_option "")
+  if(seeds)
+    list(JOIN seeds "," seeds)
+    set(seed_list "${CMAKE_CURRENT_BINARY_DIR}/${name}.seeds")
+    file(CONFIGURE OUTPUT "${seed_list}" CONTENT "@seeds@" @ONLY)
+    set(seed_option "-seed_inputs=@${seed_list}")
+  endif()
+  add_test(NAME ${name} COMMAND ${name} -runs=20000 -max_len=4096 -seed=1 -rss_limit_mb=2048
+                                -timeout=10 -artifact_prefix=${name}- ${seed_option})
+  set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 900)
+endfunction()
+
+# lowtide_fuzz_folder(<folder> DEPS <folder>...)
+# One target for each fuzz_*.cpp; its seeds are the files of <folder>/corpus/<target>.
+function(lowtide_fuzz_folder folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/fuzz_*.cpp")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    set(corpus "${PROJECT_SOURCE_DIR}/${folder}/corpus/${stem}")
+    lowtide_fuzzer(${stem} SOURCE "${source}" CORPUS "${corpus}" DEPS ${arg_DEPS})
+  endforeach()
+endfunction()
+
+# lowtide_benchmark(<name> SOURCE <file> DEPS <folder>...)
+# A Google Benchmark program in <build>/bench, where bench/run finds it. The target `benchmarks`
+# builds all of them.
+function(lowtide_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE" "DEPS")
+  if(NOT LOWTIDE_BENCH)
+    return()
+  endif()
+  _lowtide_library_names(deps ${arg_DEPS})
+  add_executable(${name} "${arg_SOURCE}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  target_compile_definitions(${name} PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${deps} benchmark::benchmark_main)
+  add_dependencies(benchmarks ${name})
+endfunction()
+
+# lowtide_benchmark_folder(<folder> DEPS <folder>...): one benchmark for each *.cpp.
+function(lowtide_benchmark_folder folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    lowtide_benchmark(${stem} SOURCE "${source}" DEPS ${arg_DEPS})
+  endforeach()
+endfunction()
