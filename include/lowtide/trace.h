@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/ids.h"
+
+// A trace is one training step as it was measured or estimated: which ops ran in which order, what
+// they read and wrote, and what they cost. Planners, checker, simulator and runtime all speak of
+// its values and ops.
+//
+//   storage  a place in memory with a size; lives from its first write (or from before the step)
+//            until the program releases it
+//   value    the contents of a storage between two writes, written `name.version`
+//   source   a value that no op of the step produced: what a storage held when the step began
+//   op       one kernel call: reads values, makes new ones
+
+namespace lowtide {
+
+enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer, kOther };
+
+enum class StorageKind : std::uint8_t {
+  kParameter,
+  kGradient,
+  kState,
+  kInput,
+  kActivation,
+  kTemporary,
+  kWorkspace,
+};
+inline constexpr std::size_t kStorageKinds = 7;
+
+std::string_view to_string(Phase phase);
+std::string_view to_string(StorageKind kind);
+std::optional<Phase> phase_from(std::string_view name);
+std::optional<StorageKind> storage_kind_from(std::string_view name);
+
+/// One way to hold a storage's contents in fewer bytes.
+struct CodecOption {
+  std::string name;
+  std::int64_t bytes = 0;
+  double encode_seconds = 0;
+  double decode_seconds = 0;
+  bool lossless = true;
+
+  friend bool operator==(const CodecOption&, const CodecOption&) = default;
+};
+
+/// One way to carry out an op other than the traced one.
+struct Implementation {
+  std::string name;
+  double seconds = 0;
+  std::int64_t workspace_bytes = 0;
+  bool bit_exact = true;
+  /// Runs on the host's processor: reads from and writes to host memory only.
+  bool on_host = false;
+  /// Runs on the device, and its inputs may also lie in host memory.
+  bool reads_host = false;
+
+  friend bool operator==(const Implementation&, const Implementation&) = default;
+};
+
+struct Storage {
+  std::string name;
+  std::int64_t bytes = 0;
+  StorageKind kind = StorageKind::kTemporary;
+  /// Existed before the step, so its version 0 is a source.
+  bool at_start = false;
+  /// Still exists after the step.
+  bool at_end = false;
+  /// May be neither dropped, moved nor encoded.
+  bool pinned = false;
+  /// The op after which the program releases it. Not set exactly when at_end.
+  OpId freed_after;
+  std::vector<CodecOption> codecs;
+};
+
+struct Value {
+  StorageId storage;
+  std::int32_t version = 0;
+  /// The op that wrote it; not valid for a source.
+  OpId producer;
+
+  bool is_source() const { return !producer.valid(); }
+};
+
+/// One value that an op reads or writes.
+struct Use {
+  ValueId value;
+  /// A replay of the op neither needs nor yields it (BatchNorm's running statistics): it works on a
+  /// scratch copy.
+  bool side_effect = false;
+
+  friend bool operator==(const Use&, const Use&) = default;
+};
+
+struct Op {
+  std::string name;
+  Phase phase = Phase::kForward;
+  /// The part of the model it belongs to; empty when unknown.
+  std::string layer;
+  std::vector<Use> reads;
+  std::vector<Use> writes;
+  /// Storages over which the op makes another tensor. Their bytes are not touched.
+  std::vector<StorageId> views;
+  /// Seconds of the kernel on the device; not set when it was not measured.
+  std::optional<double> device_seconds;
+  /// Seconds the host spends to issue it.
+  std::optional<double> host_seconds;
+  std::int64_t workspace_bytes = 0;
+  std::int64_t flops = 0;
+  /// Bytes the kernel reads and writes; 0 means the sizes of what it uses.
+  std::int64_t accessed_bytes = 0;
+  bool replayable = true;
+  bool random = false;
+  /// Overwrites a storage that already had contents. Derived.
+  bool in_place = false;
+  std::vector<Implementation> options;
+};
+
+/// One training step. Made by a TraceBuilder, which checks it; not changed afterwards.
+/// Ops, storages and values are ordered by id; the order of ops is the order of execution.
+class Trace {
+ public:
+  const std::string& name() const { return name_; }
+  const std::vector<Op>& ops() const { return ops_; }
+  const std::vector<Storage>& storages() const { return storages_; }
+  const std::vector<Value>& values() const { return values_; }
+
+  const Op& op(OpId id) const { return ops_[id.slot()]; }
+  const Storage& storage(StorageId id) const { return storages_[id.slot()]; }
+  const Value& value(ValueId id) const { return values_[id.slot()]; }
+  const Storage& storage_of(ValueId id) const { return storage(value(id).storage); }
+
+  /// The position after the last op: the tick at which the step ends.
+  OpId end() const { return make_id<OpId>(ops_.size()); }
+  /// The values of a storage in order of version; empty if nothing ever wrote it.
+  const std::vector<ValueId>& versions(StorageId id) const { return versions_[id.slot()]; }
+
+  /// "name.version".
+  std::string value_name(ValueId id) const;
+  /// "name (op 12)"; "end of step" for end().
+  std::string op_name(OpId id) const;
+
+ private:
+  friend class TraceBuilder;
+  std::string name_;
+  std::vector<Op> ops_;
+  std::vector<Storage> storages_;
+  std::vector<Value> values_;
+  std::vector<std::vector<ValueId>> versions_;
+};
+
+/// A storage as an op of a TraceSpec names it.
+struct StorageUse {
+  StorageId storage;
+  bool side_effect = false;
+};
+
+/// An op as a TraceBuilder takes it: it names storages, and the builder finds the versions.
+struct OpSpec {
+  std::string name;
+  Phase phase = Phase::kForward;
+  std::string layer{};
+  std::vector<StorageUse> reads{};
+  std::vector<StorageUse> writes{};
+  std::vector<StorageId> views{};
+  /// Storages the program releases right after this op.
+  std::vector<StorageId> frees{};
+  std::optional<double> device_seconds{};
+  std::optional<double> host_seconds{};
+  std::int64_t workspace_bytes = 0;
+  std::int64_t flops = 0;
+  std::int64_t accessed_bytes = 0;
+  bool replayable = true;
+  bool random = false;
+  std::vector<Implementation> options{};
+};
+
+/// Makes a Trace op by op, in order of execution. Every fault in the input (a read of a storage
+/// that holds nothing, a use after release, a negative size, a name used twice) throws InvalidInput
+/// and names the op or storage.
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(std::string name);
+
+  StorageId add_storage(Storage storage);
+  OpId add_op(OpSpec spec);
+  /// Storages neither freed nor at_end are released after the last op that uses them.
+  Trace build();
+
+ private:
+  ValueId read(const StorageUse& use, const std::string& op_name);
+  ValueId write(const StorageUse& use, OpId op, Op& result);
+  void touch(StorageId id, OpId op, const std::string& op_name);
+  void check_alive(StorageId id, const std::string& op_name) const;
+
+  Trace trace_;
+  /// Last op that used the storage; freed_after of the storage is set early by OpSpec::frees.
+  std::vector<OpId> last_use_;
+};
+
+}  // namespace lowtide

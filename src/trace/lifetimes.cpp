@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "trace/lifetimes.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace lowtide::trace {
+namespace {
+
+std::vector<OpId> traced_order(const Trace& trace) {
+  std::vector<OpId> sequence;
+  sequence.reserve(trace.ops().size());
+  for (std::size_t i = 0; i < trace.ops().size(); ++i) sequence.push_back(make_id<OpId>(i));
+  return sequence;
+}
+
+}  // namespace
+
+Lifetimes::Lifetimes(const Trace& trace) : Lifetimes(trace, traced_order(trace)) {}
+
+Lifetimes::Lifetimes(const Trace& trace, const std::vector<OpId>& sequence)
+    : sequence_(sequence), ticks_(trace.ops().size() + 1, -1) {
+  LT_REQUIRE(sequence.size() == trace.ops().size(), "the order names ", sequence.size(), " of ",
+             trace.ops().size(), " ops");
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    LT_REQUIRE(sequence[i].valid() && sequence[i].slot() < sequence.size() &&
+                   ticks_[sequence[i].slot()] < 0,
+               "the order must name every op once, see position ", i);
+    ticks_[sequence[i].slot()] = static_cast<Tick>(i);
+  }
+  ticks_.back() = end();
+  find_reads(trace);
+  find_deaths(trace);
+}
+
+void Lifetimes::find_reads(const Trace& trace) {
+  lifetimes_.resize(trace.values().size());
+  for (std::size_t i = 0; i < trace.values().size(); ++i) {
+    const Value& value = trace.values()[i];
+    lifetimes_[i].born = value.is_source() ? -1 : tick_of(value.producer);
+  }
+  for (Tick tick = 0; tick < end(); ++tick) {
+    for (const Use& use : trace.op(op_at(tick)).reads) {
+      lifetimes_[use.value.slot()].reads.push_back(tick);
+    }
+  }
+}
+
+void Lifetimes::find_deaths(const Trace& trace) {
+  // The tick after which each storage is released.
+  std::vector<Tick> released(trace.storages().size(), 0);
+  for (std::size_t i = 0; i < trace.storages().size(); ++i) {
+    const Storage& storage = trace.storages()[i];
+    released[i] = storage.at_end ? end() : tick_of(storage.freed_after);
+  }
+  for (Tick tick = 0; tick < end(); ++tick) {
+    const auto extend = [&](StorageId id) {
+      released[id.slot()] = std::max(released[id.slot()], tick);
+    };
+    const Op& op = trace.op(op_at(tick));
+    for (const Use& use : op.reads) extend(trace.value(use.value).storage);
+    for (const Use& use : op.writes) extend(trace.value(use.value).storage);
+    for (const StorageId view : op.views) extend(view);
+  }
+  deaths_.resize(sequence_.size() + 1);
+  for (std::size_t s = 0; s < trace.storages().size(); ++s) {
+    const std::vector<ValueId>& versions = trace.versions(make_id<StorageId>(s));
+    for (std::size_t v = 0; v < versions.size(); ++v) {
+      Lifetime& life = lifetimes_[versions[v].slot()];
+      life.overwritten = v + 1 < versions.size();
+      life.dies = life.overwritten ? tick_of(trace.value(versions[v + 1]).producer) : released[s];
+      life.at_end = !life.overwritten && trace.storages()[s].at_end;
+      deaths_[static_cast<std::size_t>(life.dies)].push_back(versions[v]);
+    }
+  }
+}
+
+}  // namespace lowtide::trace
