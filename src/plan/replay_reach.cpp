@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "plan/replay_reach.h"
+
+#include <algorithm>
+
+namespace lowtide::plan {
+
+using trace::Lifetime;
+using trace::Tick;
+
+ReplayReach::ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
+                         const std::vector<ExtendedLife>& holds)
+    : until_(trace.values().size(), -1), droppable_(trace.values().size(), false) {
+  std::vector<Tick> held(trace.values().size(), -1);
+  for (const ExtendedLife& hold : holds) held[hold.value.slot()] = hold.until;
+  // How long an input is there for a replay. What may be dropped is taken to have been dropped;
+  // what may not stays for as long as it naturally exists.
+  const auto available_until = [&](ValueId input) {
+    if (droppable_[input.slot()]) return until_[input.slot()];
+    return std::max(lifetimes.of(input).dies, held[input.slot()]);
+  };
+  // In order of execution, so that the inputs of an op come before its results.
+  for (Tick tick = 0; tick < lifetimes.end(); ++tick) {
+    const Op& op = trace.op(lifetimes.op_at(tick));
+    if (!op.replayable) continue;
+    Tick until = lifetimes.end();
+    for (const Use& read : op.reads) {
+      if (!read.side_effect) until = std::min(until, available_until(read.value));
+    }
+    for (const Use& write : op.writes) {
+      if (write.side_effect) continue;
+      const Lifetime& life = lifetimes.of(write.value);
+      const Tick last_need = life.at_end ? lifetimes.end() : life.last_read();
+      until_[write.value.slot()] = until;
+      droppable_[write.value.slot()] = until >= last_need && !trace.storage_of(write.value).pinned;
+    }
+  }
+}
+
+}  // namespace lowtide::plan
