@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "lowtide/policy.h"
+
+// The door of each policy's file; the classes themselves are not visible outside. The catalogue is
+// the only caller.
+
+namespace lowtide::policy {
+
+std::unique_ptr<Policy> make_keep_all(const PolicyOptions& options);
+std::unique_ptr<Policy> make_evict_all(const PolicyOptions& options);
+std::unique_ptr<Policy> make_lru(const PolicyOptions& options);
+std::unique_ptr<Policy> make_random(const PolicyOptions& options);
+std::unique_ptr<Policy> make_dtr(const PolicyOptions& options);
+std::unique_ptr<Policy> make_sublinear(const PolicyOptions& options);
+std::unique_ptr<Policy> make_capuchin(const PolicyOptions& options);
+
+}  // namespace lowtide::policy

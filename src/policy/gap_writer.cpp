@@ -1,0 +1,362 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "policy/gap_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace lowtide::policy {
+namespace {
+
+using trace::Tick;
+
+enum class Where : std::uint8_t { kNowhere, kDevice, kIncoming, kTier };
+
+// Walks through the step once, tick by tick, keeping books of what is where.
+class Writer {
+ public:
+  Writer(const Problem& problem, const trace::Lifetimes& lifetimes, const cost::CostTable& costs,
+         const GapDecisions& decisions, std::int64_t max_replays)
+      : problem_(problem),
+        trace_(*problem.trace),
+        lifetimes_(lifetimes),
+        costs_(costs),
+        decisions_(decisions),
+        max_replays_(max_replays),
+        where_(trace_.values().size(), Where::kNowhere),
+        held_until_(trace_.values().size(), -1),
+        last_reader_(trace_.values().size(), -1),
+        fetch_of_(trace_.values().size(), -1),
+        swap_of_(trace_.values().size(), -1),
+        replayed_at_(trace_.ops().size(), -1),
+        drops_at_(ticks()),
+        moves_at_(ticks()),
+        issues_at_(ticks()),
+        waits_at_(ticks()),
+        hold_ends_at_(ticks()) {
+    sort_decisions();
+    place_sources();
+  }
+
+  std::optional<WrittenPlan> write() {
+    for (tick_ = 0; tick_ <= lifetimes_.end(); ++tick_) {
+      tick_peak_ = used_;
+      issue_fetches();
+      if (!replay_missing()) return std::nullopt;
+      if (tick_ < lifetimes_.end()) run_op();
+      result_.tick_bytes.push_back(tick_peak_);
+      result_.peak_bytes = std::max(result_.peak_bytes, tick_peak_);
+    }
+    result_.starts = decisions_.starts;
+    return std::move(result_);
+  }
+
+ private:
+  std::size_t ticks() const { return static_cast<std::size_t>(lifetimes_.end()) + 1; }
+  static std::size_t slot(Tick tick) { return static_cast<std::size_t>(tick); }
+  OpId op_at(Tick tick) const {
+    return tick == lifetimes_.end() ? trace_.end() : lifetimes_.op_at(tick);
+  }
+  Where& where(ValueId value) { return where_[value.slot()]; }
+  bool is_alive(ValueId value) const {
+    const trace::Lifetime& life = lifetimes_.of(value);
+    return life.born < tick_ && tick_ <= life.dies;
+  }
+
+  void sort_decisions() {
+    for (const DropDecision& drop : decisions_.drops) {
+      drops_at_[slot(drop.after)].push_back(drop.value);
+    }
+    for (std::size_t i = 0; i < decisions_.swaps.size(); ++i) {
+      const SwapDecision& swap = decisions_.swaps[i];
+      if (swap.after >= 0) {
+        moves_at_[slot(swap.after)].push_back(i);
+      } else {
+        swap_of_[swap.value.slot()] = static_cast<std::int32_t>(i);
+      }
+      // A value that stays in its tier until the step ends has no way back to plan.
+      if (swap.need > lifetimes_.end()) continue;
+      issues_at_[slot(swap.issue)].push_back(i);
+      waits_at_[slot(swap.need)].push_back(swap.value);
+    }
+    for (const plan::ExtendedLife& hold : decisions_.holds) {
+      Tick& until = held_until_[hold.value.slot()];
+      until = std::max(until, hold.until);
+    }
+    for (std::size_t i = 0; i < held_until_.size(); ++i) {
+      const auto value = make_id<ValueId>(i);
+      if (held_until_[i] <= lifetimes_.of(value).dies) continue;
+      hold_ends_at_[slot(held_until_[i])].push_back(value);
+      result_.actions.emplace_back(
+          Hold{value, op_at(held_until_[i]), op_at(lifetimes_.of(value).dies)});
+    }
+  }
+
+  void place_sources() {
+    for (std::size_t i = 0; i < trace_.values().size(); ++i) {
+      if (trace_.values()[i].is_source()) appear(make_id<ValueId>(i));
+    }
+    for (const StartsIn& start : decisions_.starts) {
+      const ValueId value = trace_.versions(start.storage).front();
+      vanish(value);
+      where(value) = Where::kTier;
+    }
+  }
+
+  void appear(ValueId value) {
+    where(value) = Where::kDevice;
+    used_ += costs_.value(value);
+    tick_peak_ = std::max(tick_peak_, used_);
+  }
+
+  void vanish(ValueId value) {
+    where(value) = Where::kNowhere;
+    used_ -= costs_.value(value);
+  }
+
+  void issue_fetches() {
+    for (const std::size_t index : issues_at_[slot(tick_)]) {
+      const SwapDecision& swap = decisions_.swaps[index];
+      // It may have come back already, for the sake of a replay.
+      if (where(swap.value) != Where::kTier) continue;
+      fetch(swap.value, swap.need);
+    }
+    for (const ValueId value : waits_at_[slot(tick_)]) {
+      if (where(value) == Where::kIncoming) where(value) = Where::kDevice;
+    }
+  }
+
+  void fetch(ValueId value, Tick need) {
+    fetch_of_[value.slot()] = static_cast<std::int32_t>(result_.actions.size());
+    result_.actions.emplace_back(Fetch{value, op_at(tick_), op_at(need)});
+    appear(value);
+    if (need > tick_) where(value) = Where::kIncoming;
+  }
+
+  // Makes a value that lies in a tier, or is on its way, readable in this tick.
+  void hurry(ValueId value) {
+    if (where(value) == Where::kTier) {
+      fetch(value, tick_);
+      hurried_.push_back(value);
+    }
+    if (where(value) != Where::kIncoming) return;
+    auto& action = result_.actions[static_cast<std::size_t>(fetch_of_[value.slot()])];
+    std::get<Fetch>(action).needed_by = op_at(tick_);
+    where(value) = Where::kDevice;
+  }
+
+  // Finds the ops to replay so that everything this tick reads is on the device, and replays them.
+  bool replay_missing() {
+    closure_.clear();
+    if (tick_ < lifetimes_.end()) {
+      for (const Use& read : trace_.op(op_at(tick_)).reads) {
+        if (!want(read.value)) return false;
+      }
+    } else if (!want_survivors()) {
+      return false;
+    }
+    for (std::size_t i = 0; i < closure_.size(); ++i) {
+      for (const Use& read : trace_.op(op_at(closure_[i])).reads) {
+        if (!read.side_effect && !want(read.value)) return false;
+      }
+    }
+    if (closure_.empty()) return true;
+    std::sort(closure_.begin(), closure_.end());
+    result_.replays += static_cast<std::int64_t>(closure_.size());
+    if (result_.replays > max_replays_) return false;
+    find_last_readers();
+    for (const Tick replayed : closure_) replay(replayed);
+    return true;
+  }
+
+  bool want_survivors() {
+    for (std::size_t i = 0; i < trace_.values().size(); ++i) {
+      const auto value = make_id<ValueId>(i);
+      if (!lifetimes_.of(value).at_end || where(value) == Where::kTier) continue;
+      if (!want(value)) return false;
+    }
+    return true;
+  }
+
+  // Sees to it that the value will be on the device when this tick's op runs: its producer joins
+  // the ops to replay if need be. False if that cannot be.
+  bool want(ValueId value) {
+    if (where(value) == Where::kTier || where(value) == Where::kIncoming) hurry(value);
+    if (where(value) == Where::kDevice) return true;
+    const OpId producer = trace_.value(value).producer;
+    if (!producer.valid() || !trace_.op(producer).replayable) return false;
+    Tick& replayed = replayed_at_[producer.slot()];
+    if (replayed == tick_) return true;
+    replayed = tick_;
+    closure_.push_back(lifetimes_.tick_of(producer));
+    return true;
+  }
+
+  // For each value that the replays of this tick read, the last of them that does; for what the op
+  // itself reads, the op.
+  void find_last_readers() {
+    for (const Tick replayed : closure_) {
+      for (const Use& write : trace_.op(op_at(replayed)).writes) {
+        last_reader_[write.value.slot()] = -1;
+      }
+    }
+    for (const Tick replayed : closure_) {
+      for (const Use& read : trace_.op(op_at(replayed)).reads) {
+        if (!read.side_effect) last_reader_[read.value.slot()] = replayed;
+      }
+    }
+    if (tick_ == lifetimes_.end()) return;
+    for (const Use& read : trace_.op(op_at(tick_)).reads) last_reader_[read.value.slot()] = tick_;
+  }
+
+  void replay(Tick replayed) {
+    const OpId id = op_at(replayed);
+    const Op& op = trace_.op(id);
+    result_.actions.emplace_back(Run{id, op_at(tick_)});
+    result_.replay_seconds += costs_.op(id);
+    std::int64_t extra = cost::device_bytes(op.workspace_bytes, problem_.machine);
+    for (const Use& write : op.writes) extra += costs_.value(write.value);
+    tick_peak_ = std::max(tick_peak_, used_ + extra);
+    fresh_.clear();
+    for (const Use& write : op.writes) {
+      if (write.side_effect || where(write.value) != Where::kNowhere) continue;
+      appear(write.value);
+      fresh_.push_back(write.value);
+    }
+    for (const ValueId value : fresh_) settle(value, replayed);
+    for (const Use& read : op.reads) {
+      if (!read.side_effect && from_replay(read.value)) settle(read.value, replayed);
+    }
+  }
+
+  bool from_replay(ValueId value) const {
+    const OpId producer = trace_.value(value).producer;
+    return producer.valid() && replayed_at_[producer.slot()] == tick_;
+  }
+
+  // Lets go of a replayed value if the replays of this tick are through with it and neither the op
+  // nor anyone later should find it there.
+  void settle(ValueId value, Tick replayed) {
+    if (where(value) != Where::kDevice || last_reader_[value.slot()] > replayed) return;
+    if (!is_alive(value)) {
+      if (held_until_[value.slot()] < tick_) vanish(value);
+      return;
+    }
+    if (lifetimes_.of(value).at_end && tick_ == lifetimes_.end()) return;
+    if (decisions_.keep_replayed &&
+        decisions_.keep_replayed(value, closure_.front(), closure_.back())) {
+      return;
+    }
+    vanish(value);
+    result_.actions.emplace_back(Drop{value, op_at(tick_), Drop::Side::kBefore});
+  }
+
+  void run_op() {
+    const Op& op = trace_.op(op_at(tick_));
+    const std::int64_t workspace = cost::device_bytes(op.workspace_bytes, problem_.machine);
+    for (const Use& write : op.writes) take_place(write.value);
+    tick_peak_ = std::max(tick_peak_, used_ + workspace);
+    for (const ValueId dead : lifetimes_.deaths(tick_)) {
+      if (held_until_[dead.slot()] > tick_) continue;
+      forget(dead);
+    }
+    for (const ValueId value : hold_ends_at_[slot(tick_)]) forget(value);
+    for (const ValueId value : drops_at_[slot(tick_)]) {
+      if (where(value) != Where::kDevice) continue;
+      vanish(value);
+      result_.actions.emplace_back(Drop{value, op_at(tick_), Drop::Side::kAfter});
+    }
+    for (const std::size_t index : moves_at_[slot(tick_)]) start_move(index);
+    return_hurried();
+  }
+
+  // Values that came back early for the sake of a replay leave again, if they were not due yet.
+  void return_hurried() {
+    for (const ValueId value : hurried_) {
+      const std::int32_t index = swap_of_[value.slot()];
+      if (index < 0 || decisions_.swaps[static_cast<std::size_t>(index)].need <= tick_) continue;
+      start_move(static_cast<std::size_t>(index));
+    }
+    hurried_.clear();
+  }
+
+  // A result takes over the bytes of what it overwrites, unless that is held or not there.
+  void take_place(ValueId value) {
+    const Value& v = trace_.value(value);
+    if (v.version > 0) {
+      const ValueId old = trace_.versions(v.storage)[static_cast<std::size_t>(v.version) - 1];
+      if (where(old) == Where::kDevice && held_until_[old.slot()] <= tick_) vanish(old);
+    }
+    appear(value);
+  }
+
+  void forget(ValueId value) {
+    if (where(value) == Where::kDevice || where(value) == Where::kIncoming) {
+      vanish(value);
+    } else {
+      where(value) = Where::kNowhere;
+    }
+  }
+
+  void start_move(std::size_t index) {
+    const SwapDecision& swap = decisions_.swaps[index];
+    if (where(swap.value) != Where::kDevice) return;
+    vanish(swap.value);
+    where(swap.value) = Where::kTier;
+    swap_of_[swap.value.slot()] = static_cast<std::int32_t>(index);
+    result_.actions.emplace_back(Move{swap.value, swap.tier, op_at(tick_), ""});
+  }
+
+  const Problem& problem_;
+  const Trace& trace_;
+  const trace::Lifetimes& lifetimes_;
+  const cost::CostTable& costs_;
+  const GapDecisions& decisions_;
+  std::int64_t max_replays_;
+
+  std::vector<Where> where_;
+  std::vector<Tick> held_until_;
+  std::vector<Tick> last_reader_;
+  // Index of the Fetch action under way for a value.
+  std::vector<std::int32_t> fetch_of_;
+  // The swap under which a value left last.
+  std::vector<std::int32_t> swap_of_;
+  std::vector<ValueId> hurried_;
+  // By op: the tick whose prelude replays it.
+  std::vector<Tick> replayed_at_;
+  std::vector<std::vector<ValueId>> drops_at_;
+  std::vector<std::vector<std::size_t>> moves_at_;
+  std::vector<std::vector<std::size_t>> issues_at_;
+  std::vector<std::vector<ValueId>> waits_at_;
+  std::vector<std::vector<ValueId>> hold_ends_at_;
+
+  Tick tick_ = 0;
+  std::int64_t used_ = 0;
+  std::int64_t tick_peak_ = 0;
+  // Ticks of the ops that this tick replays.
+  std::vector<Tick> closure_;
+  std::vector<ValueId> fresh_;
+  WrittenPlan result_;
+};
+
+}  // namespace
+
+std::optional<WrittenPlan> write_gaps(const Problem& problem, const trace::Lifetimes& lifetimes,
+                                      const cost::CostTable& costs, const GapDecisions& decisions,
+                                      std::int64_t max_replays) {
+  return Writer(problem, lifetimes, costs, decisions, max_replays).write();
+}
+
+Plan finish_plan(const Problem& problem, std::string policy, WrittenPlan written) {
+  Plan plan;
+  plan.policy = std::move(policy);
+  plan.trace_digest = digest(*problem.trace);
+  plan.budget_bytes = problem.budget_bytes;
+  plan.starts = std::move(written.starts);
+  plan.actions = std::move(written.actions);
+  return plan;
+}
+
+}  // namespace lowtide::policy

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "sim/simulation.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "sim/known_names.h"
+
+namespace lowtide::sim {
+
+Simulation::Simulation(const Problem& problem, const Plan& plan)
+    : trace_(*problem.trace),
+      machine_(problem.machine),
+      plan_(with_known_names(problem, plan)),
+      schedule_(trace_, plan),
+      costs_(trace_, machine_),
+      links_(machine_.tiers),
+      clocks_(links_, timeline_),
+      memory_(machine_.allocator, problem.budget_bytes),
+      values_(trace_.values().size()),
+      last_readers_(trace_.values().size()),
+      tier_bytes_(machine_.tiers.size(), 0) {
+  timeline_.tier_peak_bytes.resize(machine_.tiers.size(), 0);
+}
+
+Timeline Simulation::run() {
+  place_sources();
+  timeline_.ticks.reserve(static_cast<std::size_t>(schedule_.end()) + 1);
+  for (Tick tick = 0; tick <= schedule_.end(); ++tick) run_tick(tick);
+  timeline_.links = links_.use();
+  timeline_.reserved_peak_bytes = memory_.allocator().reserved_peak_bytes();
+  timeline_.fragmentation_failures = memory_.allocator().failures();
+  return std::move(timeline_);
+}
+
+void Simulation::place_sources() {
+  std::vector<TierId> starts(trace_.storages().size());
+  for (const StartsIn& start : plan_.starts) starts[start.storage.slot()] = start.tier;
+  for (std::size_t i = 0; i < trace_.values().size(); ++i) {
+    const Value& value = trace_.values()[i];
+    if (!value.is_source()) continue;
+    const auto id = make_id<ValueId>(i);
+    const Storage& storage = trace_.storage(value.storage);
+    if (const TierId tier = starts[value.storage.slot()]; tier.valid()) {
+      enter_tier(id, tier, storage.bytes);
+    } else {
+      at(id).raw = memory_.allocate(raw_bytes(id), storage.kind);
+      at(id).on_device = Whereabouts::OnDevice::kRaw;
+    }
+  }
+}
+
+void Simulation::run_tick(Tick tick) {
+  const bool is_end = tick == schedule_.end();
+  op_ = is_end ? trace_.end() : schedule_.lifetimes().op_at(tick);
+  clocks_.begin_tick(op_);
+  memory_.begin_tick();
+  TickUse use;
+  use.op = op_;
+  use.start_seconds = clocks_.device_seconds();
+
+  issue(tick);
+  for (const std::int32_t index : schedule_.at(tick).waits) {
+    await_fetch(std::get<Fetch>(plan_.actions[static_cast<std::size_t>(index)]));
+  }
+  prelude(tick);
+  if (!is_end) run_op(tick, op_);
+  release(tick);
+  if (is_end) finish();
+
+  use.end_seconds = clocks_.device_seconds();
+  use.bytes = memory_.fullest().bytes;
+  use.leaving_bytes = memory_.fullest().leaving_bytes;
+  timeline_.ticks.push_back(use);
+  if (memory_.fullest().total_bytes > timeline_.peak_bytes || tick == 0) {
+    timeline_.peak_bytes = memory_.fullest().total_bytes;
+    timeline_.peak_op = op_;
+  }
+}
+
+void Simulation::issue(Tick tick) {
+  for (const std::int32_t index : schedule_.at(tick).issues) {
+    const Action& action = plan_.actions[static_cast<std::size_t>(index)];
+    if (const auto* fetch = std::get_if<Fetch>(&action)) {
+      issue_fetch(*fetch);
+    } else {
+      decode(std::get<Decode>(action).value);
+    }
+  }
+}
+
+void Simulation::prelude(Tick tick) {
+  const std::vector<std::int32_t>& actions = schedule_.at(tick).prelude;
+  if (actions.empty()) return;
+  find_last_readers(tick);
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const Action& action = plan_.actions[static_cast<std::size_t>(actions[i])];
+    if (const auto* run = std::get_if<Run>(&action)) {
+      replay(tick, *run, i);
+    } else {
+      drop(std::get<Drop>(action).value);
+    }
+  }
+}
+
+void Simulation::release(Tick tick) {
+  clocks_.settle();
+  catch_up();
+  for (const ValueId dead : schedule_.lifetimes().deaths(tick)) {
+    const bool outlives_step = schedule_.lifetimes().of(dead).at_end;
+    if (!outlives_step && schedule_.held_until(dead, tick) <= tick) let_go(dead);
+  }
+  for (const ValueId value : schedule_.holds_ending(tick)) let_go(value);
+  for (const std::int32_t index : schedule_.at(tick).releases) {
+    const Action& action = plan_.actions[static_cast<std::size_t>(index)];
+    if (const auto* moved = std::get_if<Move>(&action)) {
+      move(*moved);
+    } else if (const auto* encoded = std::get_if<Encode>(&action)) {
+      encode(encoded->value, codec_named(encoded->value, encoded->codec));
+    } else {
+      drop(std::get<Drop>(action).value);
+    }
+  }
+}
+
+void Simulation::finish() {
+  const Links::CopyId last = links_.finish_all();
+  if (last != Links::kNone) {
+    clocks_.stall_until(links_.finish_time(last), StallCause::kDrain,
+                        notes_[static_cast<std::size_t>(last)].value);
+    catch_up();
+  }
+  timeline_.seconds = clocks_.device_seconds();
+}
+
+void Simulation::begin_work(double issue_seconds, std::int64_t bytes) {
+  clocks_.start_work(issue_seconds);
+  catch_up();
+  while (memory_.moves_in_the_way(bytes) > 0) {
+    const DeviceMemory::Leaving& first = memory_.leaving(0);
+    clocks_.stall_until(links_.finish_time(first.copy), StallCause::kRoom, first.value);
+    catch_up();
+  }
+}
+
+void Simulation::end_work(double seconds) {
+  clocks_.work(seconds);
+  catch_up();
+}
+
+void Simulation::catch_up() {
+  for (const Links::CopyId id : links_.take_finished()) {
+    const Note& note = notes_[static_cast<std::size_t>(id)];
+    if (note.staging_bytes > 0) change_tier_bytes(TierId{0}, -note.staging_bytes);
+    if (!note.frees_device) continue;
+    for (const ValueId fetched : memory_.end_leaving(id)) allocate_fetched(fetched);
+  }
+}
+
+std::int64_t Simulation::device_bytes(std::int64_t bytes) const {
+  return cost::device_bytes(bytes, machine_);
+}
+
+void Simulation::require(bool condition, std::string_view doing, ValueId value,
+                         std::string_view trouble) const {
+  LT_REQUIRE(condition, doing, " ", trace_.value_name(value), ", which ", trouble, ", at ",
+             trace_.op_name(op_), "; run lowtide check for the full list");
+}
+
+}  // namespace lowtide::sim
+
+namespace lowtide {
+
+Timeline simulate(const Problem& problem, const Plan& plan) {
+  return sim::Simulation(problem, plan).run();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "cost/op_cost.h"
+#include "lowtide/simulate.h"
+#include "plan/schedule.h"
+#include "sim/clocks.h"
+#include "sim/device_memory.h"
+#include "sim/links.h"
+#include "sim/whereabouts.h"
+
+namespace lowtide::sim {
+
+using trace::Tick;
+
+// One step under one plan, tick by tick as docs/plan-format.md has it. What it decides beyond that:
+//
+// - A move's copy starts when the op before it has ended and the host has issued it. Its device
+// bytes
+//   go when the copy to host memory ends. To a further tier it passes the tier's own link after
+//   that, and lies in host memory until then.
+// - A fetch starts when the device comes to its tick, the value has arrived in the tier and there
+// is
+//   room for it; until there is, its bytes are not taken. From a further tier it is read into host
+//   memory first, which needs no room on the device, and lies there until it has come.
+// - Whatever else needs room waits on the device. With no pending move left to wait for, it goes
+//   over the budget.
+// - Work for the host's processor starts when the device comes to its tick and its inputs have
+// arrived.
+//
+// simulation.cpp has the ticks, simulation_ops.cpp the ops and their replays, simulation_copies.cpp
+// what changes the place or form of a value.
+class Simulation {
+ public:
+  // Throws InvalidInput for a plan that names what does not exist.
+  Simulation(const Problem& problem, const Plan& plan);
+  // Call once. Throws InvalidInput when the plan uses a value that is not there.
+  Timeline run();
+
+ private:
+  // How an op is carried out under the plan.
+  struct Way {
+    double seconds = 0;
+    std::int64_t workspace_bytes = 0;
+    bool is_on_host = false;
+    bool reads_host = false;
+  };
+  // The last Run of a prelude that reads a value.
+  struct LastReader {
+    Tick tick = -1;
+    std::size_t position = 0;
+  };
+
+  void place_sources();
+  void run_tick(Tick tick);
+  void issue(Tick tick);
+  void prelude(Tick tick);
+  void release(Tick tick);
+  void finish();
+
+  void run_op(Tick tick, OpId id);
+  void run_on_host(Tick tick, const Op& op, const Way& way);
+  void replay(Tick tick, const Run& run, std::size_t position);
+  void find_last_readers(Tick tick);
+  bool is_wanted(ValueId value, Tick tick, std::size_t position) const;
+  void let_go_after(const Op& op, Tick tick, std::size_t position);
+  // The value whose bytes this result takes over, or an id that is not valid.
+  ValueId overwritten(ValueId result, Tick tick) const;
+  void require_inputs(OpId id, const Way& way, bool is_replay);
+  Way way_of(OpId id) const;
+
+  void move(const Move& action);
+  void issue_fetch(const Fetch& action);
+  void await_fetch(const Fetch& action);
+  Links::CopyId find_room_for_fetch(ValueId value);
+  void allocate_fetched(ValueId value);
+  void encode(ValueId value, const CodecOption& codec);
+  void decode(ValueId value);
+  void drop(ValueId value);
+  // Lets go of every form.
+  void let_go(ValueId value);
+  void enter_tier(ValueId value, TierId tier, std::int64_t bytes);
+  void leave_tier(ValueId value);
+  void change_tier_bytes(TierId tier, std::int64_t bytes);
+
+  // Device work in two halves: what is allocated between them fits, if it can.
+  void begin_work(double issue_seconds, std::int64_t bytes);
+  void end_work(double seconds);
+  // Does what follows from the copies that have ended by now.
+  void catch_up();
+  Links::CopyId add_copy(ValueId value, TierId tier, Links::Direction direction, std::int64_t bytes,
+                         double start, std::initializer_list<Links::CopyId> after);
+  // Takes host memory until the copy that was added last has ended.
+  void stage_until_last_copy_ends(std::int64_t bytes);
+
+  std::int64_t raw_bytes(ValueId value) const { return costs_.value(value); }
+  std::int64_t device_bytes(std::int64_t bytes) const;
+  const CodecOption& codec_named(ValueId value, std::string_view name) const;
+  Whereabouts& at(ValueId value) { return values_[value.slot()]; }
+  const Whereabouts& at(ValueId value) const { return values_[value.slot()]; }
+  // Throws InvalidInput unless the condition holds.
+  void require(bool condition, std::string_view doing, ValueId value,
+               std::string_view trouble) const;
+
+  // What is to be done when a copy has ended.
+  struct Note {
+    ValueId value;
+    bool frees_device = false;
+    std::int64_t staging_bytes = 0;
+  };
+
+  const Trace& trace_;
+  const Machine& machine_;
+  const Plan& plan_;
+  plan::Schedule schedule_;
+  cost::CostTable costs_;
+  Timeline timeline_;
+  Links links_;
+  Clocks clocks_;
+  DeviceMemory memory_;
+  OpId op_;
+  // By value.
+  std::vector<Whereabouts> values_;
+  std::vector<LastReader> last_readers_;
+  // By tier.
+  std::vector<std::int64_t> tier_bytes_;
+  // By copy.
+  std::vector<Note> notes_;
+};
+
+}  // namespace lowtide::sim

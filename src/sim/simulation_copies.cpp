@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "sim/simulation.h"
+
+// What changes the place or the form of a value.
+
+namespace lowtide::sim {
+
+using OnDevice = Whereabouts::OnDevice;
+using Direction = Links::Direction;
+
+namespace {
+
+constexpr TierId kHostTier{0};
+
+}  // namespace
+
+const CodecOption& Simulation::codec_named(ValueId value, std::string_view name) const {
+  const Storage& storage = trace_.storage_of(value);
+  return storage.codecs[static_cast<std::size_t>(plan::codec_index(storage, name))];
+}
+
+void Simulation::move(const Move& action) {
+  Whereabouts& where = at(action.value);
+  require(where.is_raw(), "a move takes", action.value, "is not on the device");
+  if (!action.codec.empty()) encode(action.value, codec_named(action.value, action.codec));
+  const std::int64_t bytes =
+      where.codec != nullptr ? where.codec->bytes : trace_.storage_of(action.value).bytes;
+  const Piece piece = std::exchange(where.codec != nullptr ? where.encoded : where.raw, Piece{});
+  const double start = clocks_.issue(machine_.launch_seconds);
+
+  const Links::CopyId out = add_copy(action.value, kHostTier, Direction::kToTier, bytes, start, {});
+  notes_.back().frees_device = true;
+  memory_.start_leaving(action.value, out, piece);
+  where.on_device = OnDevice::kAbsent;
+  where.arrival = out;
+  if (action.tier != kHostTier) {
+    where.arrival = add_copy(action.value, action.tier, Direction::kToTier, bytes, start, {out});
+    stage_until_last_copy_ends(bytes);
+  }
+  enter_tier(action.value, action.tier, bytes);
+}
+
+void Simulation::issue_fetch(const Fetch& action) {
+  Whereabouts& where = at(action.value);
+  require(where.on_device == OnDevice::kAbsent && where.tier.valid(), "a fetch of", action.value,
+          "is on the device or in no tier");
+  const trace::Lifetimes& ticks = schedule_.lifetimes();
+  require(ticks.tick_of(action.issue_before) <= ticks.tick_of(action.needed_by), "a fetch of",
+          action.value, "is needed before it is issued");
+  const double start = clocks_.issue(machine_.launch_seconds);
+  where.on_device = OnDevice::kIncoming;
+  const Links::CopyId room = find_room_for_fetch(action.value);
+  Links::CopyId arrival = where.arrival;
+  if (where.tier != kHostTier) {
+    arrival = add_copy(action.value, where.tier, Direction::kFromTier, where.tier_bytes, start,
+                       {arrival});
+  }
+  where.fetch = add_copy(action.value, kHostTier, Direction::kFromTier, where.tier_bytes, start,
+                         {arrival, room});
+  if (where.tier != kHostTier) stage_until_last_copy_ends(where.tier_bytes);
+}
+
+// Takes the bytes, or is promised them: then what is returned must end first.
+Links::CopyId Simulation::find_room_for_fetch(ValueId value) {
+  const CodecOption* codec = at(value).codec;
+  const std::int64_t bytes = raw_bytes(value) + (codec != nullptr ? device_bytes(codec->bytes) : 0);
+  const std::size_t moves = memory_.moves_in_the_way(bytes);
+  if (moves == 0) {
+    allocate_fetched(value);
+    return Links::kNone;
+  }
+  memory_.promise(moves - 1, value, bytes);
+  return memory_.leaving(moves - 1).copy;
+}
+
+void Simulation::allocate_fetched(ValueId value) {
+  Whereabouts& where = at(value);
+  const StorageKind kind = trace_.storage_of(value).kind;
+  where.raw = memory_.allocate(raw_bytes(value), kind);
+  if (where.codec != nullptr) {
+    where.encoded = memory_.allocate(device_bytes(where.codec->bytes), kind);
+  }
+}
+
+void Simulation::await_fetch(const Fetch& action) {
+  Whereabouts& where = at(action.value);
+  if (where.on_device != OnDevice::kIncoming) return;  // it died on the way
+  clocks_.wait_for(std::exchange(where.fetch, Links::kNone), action.value);
+  leave_tier(action.value);
+  where.on_device = OnDevice::kRaw;
+  if (where.codec == nullptr) return;
+  begin_work(machine_.launch_seconds, 0);
+  end_work(where.codec->decode_seconds);
+  timeline_.codec_seconds += where.codec->decode_seconds;
+  memory_.free(where.encoded);
+  where.codec = nullptr;
+}
+
+void Simulation::encode(ValueId value, const CodecOption& codec) {
+  Whereabouts& where = at(value);
+  require(where.is_raw(), "an encode takes", value, "is not on the device");
+  const std::int64_t bytes = device_bytes(codec.bytes);
+  begin_work(machine_.launch_seconds, bytes);
+  where.encoded = memory_.allocate(bytes, trace_.storage_of(value).kind);
+  end_work(codec.encode_seconds);
+  timeline_.codec_seconds += codec.encode_seconds;
+  memory_.free(where.raw);
+  where.codec = &codec;
+  where.on_device = OnDevice::kEncoded;
+}
+
+void Simulation::decode(ValueId value) {
+  Whereabouts& where = at(value);
+  require(where.on_device == OnDevice::kEncoded, "a decode takes", value, "is not encoded");
+  begin_work(machine_.launch_seconds, raw_bytes(value));
+  where.raw = memory_.allocate(raw_bytes(value), trace_.storage_of(value).kind);
+  end_work(where.codec->decode_seconds);
+  timeline_.codec_seconds += where.codec->decode_seconds;
+  memory_.free(where.encoded);
+  where.codec = nullptr;
+  where.on_device = OnDevice::kRaw;
+}
+
+void Simulation::drop(ValueId value) {
+  Whereabouts& where = at(value);
+  require(where.is_raw() || where.on_device == OnDevice::kEncoded, "a drop takes", value,
+          "is not on the device");
+  // It may have been waited for just now, and have no bytes before it has come.
+  clocks_.settle();
+  catch_up();
+  memory_.free(where.raw);
+  memory_.free(where.encoded);
+  where.codec = nullptr;
+  where.on_device = OnDevice::kAbsent;
+}
+
+void Simulation::let_go(ValueId value) {
+  Whereabouts& where = at(value);
+  if (where.on_device == OnDevice::kIncoming) {
+    // Its bytes cannot be had before the copy has ended.
+    clocks_.wait_for(std::exchange(where.fetch, Links::kNone), value);
+    where.on_device = OnDevice::kRaw;
+  }
+  if (where.on_device != OnDevice::kAbsent) drop(value);
+  if (where.tier.valid()) leave_tier(value);
+  where.codec = nullptr;
+}
+
+void Simulation::enter_tier(ValueId value, TierId tier, std::int64_t bytes) {
+  at(value).tier = tier;
+  at(value).tier_bytes = bytes;
+  change_tier_bytes(tier, bytes);
+}
+
+void Simulation::leave_tier(ValueId value) {
+  Whereabouts& where = at(value);
+  change_tier_bytes(where.tier, -where.tier_bytes);
+  where.tier = {};
+  where.tier_bytes = 0;
+  where.arrival = Links::kNone;
+}
+
+void Simulation::change_tier_bytes(TierId tier, std::int64_t bytes) {
+  std::int64_t& held = tier_bytes_[tier.slot()];
+  held += bytes;
+  timeline_.tier_peak_bytes[tier.slot()] = std::max(timeline_.tier_peak_bytes[tier.slot()], held);
+}
+
+Links::CopyId Simulation::add_copy(ValueId value, TierId tier, Direction direction,
+                                   std::int64_t bytes, double start,
+                                   std::initializer_list<Links::CopyId> after) {
+  notes_.push_back({.value = value});
+  return links_.copy(tier, direction, bytes, start, std::span(after.begin(), after.size()));
+}
+
+void Simulation::stage_until_last_copy_ends(std::int64_t bytes) {
+  notes_.back().staging_bytes = bytes;
+  change_tier_bytes(kHostTier, bytes);
+}
+
+}  // namespace lowtide::sim
