@@ -173,28 +173,32 @@ function(lowtide_fuzz_folder folder)
   endforeach()
 endfunction()
 
-# lowtide_benchmark(<name> SOURCE <file> DEPS <folder>...)
+# lowtide_benchmark(<name> SOURCE <file> [WITH <file>...] DEPS <folder>...)
 # A Google Benchmark program in <build>/bench, where bench/run finds it. The target `benchmarks`
 # builds all of them.
 function(lowtide_benchmark name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE" "DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE" "DEPS;WITH")
   if(NOT LOWTIDE_BENCH)
     return()
   endif()
   _lowtide_library_names(deps ${arg_DEPS})
-  add_executable(${name} "${arg_SOURCE}")
+  add_executable(${name} "${arg_SOURCE}" ${arg_WITH})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   target_compile_definitions(${name} PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${deps} benchmark::benchmark_main)
   add_dependencies(benchmarks ${name})
 endfunction()
 
-# lowtide_benchmark_folder(<folder> DEPS <folder>...): one benchmark for each *.cpp.
+# lowtide_benchmark_folder(<folder> DEPS <folder>...): one benchmark for each *_bench.cpp; what other
+# sources the folder has belongs to all of them.
 function(lowtide_benchmark_folder folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  set(shared ${sources})
+  list(FILTER sources INCLUDE REGEX "_bench\\.cpp$")
+  list(FILTER shared EXCLUDE REGEX "_bench\\.cpp$")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
-    lowtide_benchmark(${stem} SOURCE "${source}" DEPS ${arg_DEPS})
+    lowtide_benchmark(${stem} SOURCE "${source}" WITH ${shared} DEPS ${arg_DEPS})
   endforeach()
 endfunction()
