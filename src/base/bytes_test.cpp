@@ -95,7 +95,7 @@ TEST(FormatBytes, ShowsThreeOrFourDigitsAndTheUnit) {
       {"12.0 GiB", 12 * kGiB},
       {"1.00 GiB", kGiB - 1},
       {"-2.00 MiB", -2 * kMiB},
-      {"2048.0 TiB", 2048 * 1024 * kGiB},
+      {"2048.0 TiB", kMiB * 2 * kGiB},
   };
   for (const SizeCase& c : cases) EXPECT_EQ(format_bytes(c.bytes), c.text);
 }

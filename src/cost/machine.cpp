@@ -86,6 +86,7 @@ Machine machine_named(std::string_view name) {
 
 std::vector<std::string> machine_names() {
   std::vector<std::string> names;
+  names.reserve(kMachines.size());
   for (const NamedMachine& machine : kMachines) names.emplace_back(machine.name);
   return names;
 }

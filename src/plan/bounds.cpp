@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/bounds.h"
 
+#include <algorithm>
+
 #include "cost/op_cost.h"
 #include "trace/lifetimes.h"
 

@@ -14,7 +14,8 @@ namespace lowtide::plan {
 struct MemoryBounds {
   std::int64_t plain_peak_bytes = 0;
   OpId plain_peak_op;
-  // Inputs, results and workspace of the hungriest op, pinned storages included.
+  // Inputs, results and workspace of the hungriest op as it was traced, pinned storages included.
+  // A plan that chooses another implementation for that op may need less.
   std::int64_t working_set_bytes = 0;
   OpId working_set_op;
   // Bytes on the device while each op runs, nothing evicted.

@@ -11,11 +11,7 @@ using Kind = Violation::Kind;
 
 Reads::Reads(const Problem& problem, const Schedule& schedule, const Residency& residency,
              Findings& findings)
-    : problem_(problem),
-      trace_(*problem.trace),
-      schedule_(schedule),
-      residency_(residency),
-      findings_(findings) {}
+    : trace_(*problem.trace), schedule_(schedule), residency_(residency), findings_(findings) {}
 
 const Implementation* Reads::chosen(OpId op) const {
   const std::int32_t index = schedule_.chosen(op);

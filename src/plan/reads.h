@@ -28,7 +28,6 @@ class Reads {
   void check_on_device(OpId op, ValueId value, Who who, Tick tick, OpId position) const;
   std::string sentence(OpId op, ValueId value, Who who, OpId position) const;
 
-  const Problem& problem_;
   const Trace& trace_;
   const Schedule& schedule_;
   const Residency& residency_;

@@ -64,8 +64,6 @@ void Residency::begin_tick(OpId position) {
   position_ = position;
   held_bytes_ -= leaving_bytes_;
   leaving_bytes_ = 0;
-  for (const ValueId value : leaving_) arena_.leave(value);
-  leaving_.clear();
 }
 
 void Residency::use_besides(std::int64_t bytes) {
@@ -82,16 +80,6 @@ void Residency::make_raw(ValueId value) {
 }
 
 void Residency::make_in_tier(ValueId value, TierId tier) { enter_tier(value, tier, -1); }
-
-void Residency::take_over(ValueId old, ValueId value) {
-  const Presence before = of(old);
-  release(old);
-  if (before.form == Form::kRaw) {
-    make_raw(value);
-  } else {
-    make_in_tier(value, before.tier);
-  }
-}
 
 void Residency::let_go(ValueId value, Loss loss) {
   held_bytes_ -= device_bytes(value);
@@ -129,9 +117,10 @@ void Residency::decode(ValueId value) {
 void Residency::move(ValueId value, TierId tier, std::int32_t codec) {
   if (codec >= 0) encode(value, codec);
   leaving_bytes_ += device_bytes(value);
-  leaving_.push_back(value);
   at(value).form = Form::kAbsent;
   at(value).codec = -1;
+  // Nothing else comes in this tick any more.
+  arena_.leave(value);
   enter_tier(value, tier, codec);
 }
 

@@ -53,8 +53,6 @@ class Residency {
 
   void make_raw(ValueId value);
   void make_in_tier(ValueId value, TierId tier);
-  // `value` takes the bytes of `old`: on the device, if that one is raw, or in its tier.
-  void take_over(ValueId old, ValueId value);
   // Lets go of a raw or encoded form.
   void let_go(ValueId value, Loss loss);
   // Lets go of every form, in the tiers too.
@@ -96,7 +94,6 @@ class Residency {
   std::int64_t held_bytes_ = 0;
   // Of moves in this tick: their bytes are still counted in held_bytes_.
   std::int64_t leaving_bytes_ = 0;
-  std::vector<ValueId> leaving_;
   std::int64_t peak_bytes_ = 0;
   OpId peak_op_;
   std::vector<std::int64_t> tier_held_bytes_;

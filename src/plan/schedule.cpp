@@ -22,17 +22,26 @@ trace::Lifetimes lifetimes_under(const Trace& trace, const Plan& plan) {
 }  // namespace
 
 Schedule::Schedule(const Trace& trace, const Plan& plan)
-    : lifetimes_(lifetimes_under(trace, plan)),
-      ticks_(trace.ops().size() + 1),
-      holds_ending_(trace.ops().size() + 1),
-      chosen_(trace.ops().size(), -1) {
+    : lifetimes_(lifetimes_under(trace, plan)), chosen_(trace.ops().size(), -1) {
+  Unsorted unsorted;
   for (std::size_t i = 0; i < plan.actions.size(); ++i) {
-    add(plan.actions[i], static_cast<std::int32_t>(i));
+    add(plan.actions[i], static_cast<std::int32_t>(i), unsorted);
   }
+  const std::size_t ticks = trace.ops().size() + 1;
+  issues_ = base::Grouped<std::int32_t>(ticks, unsorted.issues);
+  waits_ = base::Grouped<std::int32_t>(ticks, unsorted.waits);
+  prelude_ = base::Grouped<std::int32_t>(ticks, unsorted.prelude);
+  releases_ = base::Grouped<std::int32_t>(ticks, unsorted.releases);
   merge_holds();
 }
 
+Schedule::At Schedule::at(Tick tick) const {
+  const auto slot = static_cast<std::size_t>(tick);
+  return {issues_[slot], waits_[slot], prelude_[slot], releases_[slot]};
+}
+
 void Schedule::merge_holds() {
+  std::vector<std::pair<std::size_t, ValueId>> ending;
   for (auto& [value, intervals] : holds_) {
     std::sort(intervals.begin(), intervals.end(),
               [](const Interval& a, const Interval& b) { return a.from < b.from; });
@@ -47,11 +56,12 @@ void Schedule::merge_holds() {
     intervals = std::move(merged);
     for (const Interval& interval : intervals) {
       if (interval.until <= lifetimes_.of(value).dies) continue;
-      holds_ending_[static_cast<std::size_t>(interval.until)].push_back(value);
+      ending.emplace_back(static_cast<std::size_t>(interval.until), value);
     }
   }
   // The map has no order of its own; results must not depend on it.
-  for (auto& values : holds_ending_) std::sort(values.begin(), values.end());
+  std::sort(ending.begin(), ending.end());
+  holds_ending_ = base::Grouped<ValueId>(static_cast<std::size_t>(end()) + 1, ending);
 }
 
 Tick Schedule::held_until(ValueId value, Tick tick) const {
@@ -68,25 +78,25 @@ Tick Schedule::first_tick(const Hold& hold) const {
   return hold.from == OpId{0} ? 0 : lifetimes_.tick_of(hold.from);
 }
 
-void Schedule::add(const Action& action, std::int32_t index) {
+void Schedule::add(const Action& action, std::int32_t index, Unsorted& unsorted) {
   std::visit(
       [&](const auto& a) {
         using A = std::decay_t<decltype(a)>;
         if constexpr (std::is_same_v<A, Drop>) {
-          At& tick = at_op(a.op);
-          (a.side == Drop::Side::kAfter ? tick.releases : tick.prelude).push_back(index);
+          const bool after = a.side == Drop::Side::kAfter;
+          (after ? unsorted.releases : unsorted.prelude).emplace_back(slot_of(a.op), index);
         } else if constexpr (std::is_same_v<A, Hold>) {
           if (first_tick(a) > last_tick(a)) return;
           holds_[a.value].push_back({first_tick(a), last_tick(a)});
         } else if constexpr (std::is_same_v<A, Run>) {
-          at_op(a.before).prelude.push_back(index);
+          unsorted.prelude.emplace_back(slot_of(a.before), index);
         } else if constexpr (std::is_same_v<A, Move> || std::is_same_v<A, Encode>) {
-          at_op(a.after).releases.push_back(index);
+          unsorted.releases.emplace_back(slot_of(a.after), index);
         } else if constexpr (std::is_same_v<A, Fetch>) {
-          at_op(a.issue_before).issues.push_back(index);
-          at_op(a.needed_by).waits.push_back(index);
+          unsorted.issues.emplace_back(slot_of(a.issue_before), index);
+          unsorted.waits.emplace_back(slot_of(a.needed_by), index);
         } else if constexpr (std::is_same_v<A, Decode>) {
-          at_op(a.before).issues.push_back(index);
+          unsorted.issues.emplace_back(slot_of(a.before), index);
         } else if constexpr (std::is_same_v<A, Choose>) {
           chosen_[a.op.slot()] = a.implementation;
         }

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/grouped.h"
 #include "lowtide/plan.h"
 #include "trace/lifetimes.h"
 
@@ -30,16 +33,16 @@ class Schedule {
  public:
   // What happens in one tick: indices into Plan::actions, each list in plan order.
   struct At {
-    std::vector<std::int32_t> issues;    // Fetch by issue_before, Decode
-    std::vector<std::int32_t> waits;     // Fetch by needed_by
-    std::vector<std::int32_t> prelude;   // Run, Drop before
-    std::vector<std::int32_t> releases;  // Drop after, Encode, Move
+    std::span<const std::int32_t> issues;    // Fetch by issue_before, Decode
+    std::span<const std::int32_t> waits;     // Fetch by needed_by
+    std::span<const std::int32_t> prelude;   // Run, Drop before
+    std::span<const std::int32_t> releases;  // Drop after, Encode, Move
   };
 
   Schedule(const Trace& trace, const Plan& plan);
 
   const trace::Lifetimes& lifetimes() const { return lifetimes_; }
-  const At& at(Tick tick) const { return ticks_[static_cast<std::size_t>(tick)]; }
+  At at(Tick tick) const;
   Tick end() const { return lifetimes_.end(); }
 
   // The ticks that a Hold names. Op 0 stands for the first tick, also where an Order puts it later.
@@ -50,15 +53,24 @@ class Schedule {
   // count as one; one that ends before it begins covers nothing.
   Tick held_until(ValueId value, Tick tick) const;
   // Values past their natural life of which a Hold ends with this tick.
-  const std::vector<ValueId>& holds_ending(Tick tick) const {
+  std::span<const ValueId> holds_ending(Tick tick) const {
     return holds_ending_[static_cast<std::size_t>(tick)];
   }
   // Index into Op::options, or -1 for the traced implementation.
   std::int32_t chosen(OpId op) const { return chosen_[op.slot()]; }
 
  private:
-  void add(const Action& action, std::int32_t index);
-  At& at_op(OpId op) { return ticks_[static_cast<std::size_t>(lifetimes_.tick_of(op))]; }
+  // Actions by tick while they are being sorted.
+  struct Unsorted {
+    using List = std::vector<std::pair<std::size_t, std::int32_t>>;
+    List issues;
+    List waits;
+    List prelude;
+    List releases;
+  };
+
+  void add(const Action& action, std::int32_t index, Unsorted& unsorted);
+  std::size_t slot_of(OpId op) const { return static_cast<std::size_t>(lifetimes_.tick_of(op)); }
 
   struct Interval {
     Tick from;
@@ -68,10 +80,13 @@ class Schedule {
   void merge_holds();
 
   trace::Lifetimes lifetimes_;
-  std::vector<At> ticks_;
+  base::Grouped<std::int32_t> issues_;
+  base::Grouped<std::int32_t> waits_;
+  base::Grouped<std::int32_t> prelude_;
+  base::Grouped<std::int32_t> releases_;
   // By value; disjoint and in order. Sparse: most values have none.
   std::unordered_map<ValueId, std::vector<Interval>> holds_;
-  std::vector<std::vector<ValueId>> holds_ending_;
+  base::Grouped<ValueId> holds_ending_;
   std::vector<std::int32_t> chosen_;
 };
 

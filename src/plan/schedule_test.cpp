@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/schedule.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plan/fixture_test.h"
@@ -9,7 +10,7 @@
 namespace lowtide::plan {
 namespace {
 
-using Indices = std::vector<std::int32_t>;
+using testing::ElementsAre;
 using Kind = Violation::Kind;
 
 const ValueId kA{1};
@@ -25,12 +26,12 @@ TEST(Schedule, SortsActionsByTickAndKeepsPlanOrder) {
       "move a.0 host after 1\nencode b.0 half after 1\ndrop b.0 before 2\nrun 1 before 2\n"
       "fetch a.0 issue 2 need 3\ndecode b.0 before 2\ndrop c.0 after 2\nrun 2 before end\n");
   EXPECT_EQ(schedule.end(), 4);
-  EXPECT_EQ(schedule.at(1).releases, (Indices{0, 1}));
-  EXPECT_EQ(schedule.at(2).prelude, (Indices{2, 3}));
-  EXPECT_EQ(schedule.at(2).issues, (Indices{4, 5}));
-  EXPECT_EQ(schedule.at(3).waits, (Indices{4}));
-  EXPECT_EQ(schedule.at(2).releases, (Indices{6}));
-  EXPECT_EQ(schedule.at(4).prelude, (Indices{7}));
+  EXPECT_THAT(schedule.at(1).releases, ElementsAre(0, 1));
+  EXPECT_THAT(schedule.at(2).prelude, ElementsAre(2, 3));
+  EXPECT_THAT(schedule.at(2).issues, ElementsAre(4, 5));
+  EXPECT_THAT(schedule.at(3).waits, ElementsAre(4));
+  EXPECT_THAT(schedule.at(2).releases, ElementsAre(6));
+  EXPECT_THAT(schedule.at(4).prelude, ElementsAre(7));
 }
 
 TEST(Schedule, FollowsTheOrder) {
@@ -44,7 +45,7 @@ op g forward : x -> b
   const Schedule schedule(*problem.trace, plan_of(problem,
                                                   "order 1 0\ndrop b.0 after 1\n"
                                                   "hold a.0 until end\n"));
-  EXPECT_EQ(schedule.at(0).releases, (Indices{1}));
+  EXPECT_THAT(schedule.at(0).releases, ElementsAre(1));
   EXPECT_TRUE(schedule.at(1).releases.empty());
   // A hold without `from` begins with the first tick, not with that of op 0.
   EXPECT_EQ(schedule.held_until(ValueId{1}, 0), 2);
@@ -64,8 +65,8 @@ TEST(Schedule, OverlappingHoldsCountAsOne) {
       schedule_of("hold b.0 from 2 until 3\nhold b.0 from 0 until 2\nhold b.0 from end until end");
   EXPECT_EQ(schedule.held_until(kB, 0), 3);
   EXPECT_EQ(schedule.held_until(kB, 4), 4);
-  EXPECT_EQ(schedule.holds_ending(3), std::vector<ValueId>{kB});
-  EXPECT_EQ(schedule.holds_ending(4), std::vector<ValueId>{kB});
+  EXPECT_THAT(schedule.holds_ending(3), ElementsAre(kB));
+  EXPECT_THAT(schedule.holds_ending(4), ElementsAre(kB));
 }
 
 TEST(Schedule, HoldThatEndsWithinTheNaturalLifeEndsNothing) {

@@ -278,6 +278,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "a.0 at offset 0 overlaps c.0 at offset 9 in the tick of i (op 3)",
                   "place a.0 offset 0\nplace b.0 offset 10\nplace c.0 offset 12\n"
                   "move a.0 host after 1\nfetch a.0 issue 3 need 3"},
+        // In whichever order the op lists its results: x is there until its new version is.
+        FaultCase{"overlap_with_what_is_overwritten",
+                  "storage x 4 state start end\nstorage a 4 activation end\n"
+                  "op f forward : x -> x a\n",
+                  "place x.0 offset 0\nplace a.0 offset 2", Kind::kOverlap,
+                  "a.0 at offset 2 overlaps x.0 at offset 0 in the tick of f (op 0)",
+                  "place x.0 offset 0\nplace a.0 offset 4"},
         FaultCase{"placed_twice", kChain, "place a.0 offset 0\nplace a.0 pool 1",
                   Kind::kBadPosition, "a.0 is placed twice", "place a.0 pool 1\nplace b.0 pool 1"},
         FaultCase{"beyond_the_budget", kChain, "place a.0 offset 991", Kind::kOverBudget,

@@ -100,7 +100,7 @@ class Walk {
   }
 
   void prelude() {
-    const std::vector<std::int32_t>& actions = schedule_.at(tick_).prelude;
+    const std::span<const std::int32_t> actions = schedule_.at(tick_).prelude;
     if (actions.empty()) return;
     replay_.begin_prelude(tick_, position_);
     for (const std::int32_t index : actions) {
@@ -117,28 +117,42 @@ class Walk {
     const Op& op = trace_.op(position_);
     const Implementation* chosen = reads_.chosen(position_);
     const bool on_host = chosen != nullptr && chosen->on_host;
-    for (const Use& use : op.writes) make_result(use.value, on_host);
+    // What is overwritten is there until its new version is: results with bytes of their own first.
+    std::vector<ValueId> in_place;
+    for (const Use& use : op.writes) {
+      if (takes_over(use.value, on_host)) {
+        in_place.push_back(use.value);
+      } else {
+        make_result(use.value, on_host);
+      }
+    }
+    for (const ValueId value : in_place) residency_.release(version_before(value));
+    for (const ValueId value : in_place) make_result(value, on_host);
     if (!on_host) residency_.use_besides(workspace_bytes(problem_, op, chosen));
   }
 
   void make_result(ValueId value, bool on_host) {
-    const auto host = make_id<TierId>(0);
-    const std::int32_t version = trace_.value(value).version;
-    if (version > 0) {
-      const StorageId storage = trace_.value(value).storage;
-      const ValueId old = trace_.versions(storage)[static_cast<std::size_t>(version) - 1];
-      const Presence& before = residency_.of(old);
-      const bool fits = on_host ? before.lies_plain_in(host) : before.form == Form::kRaw;
-      if (fits && schedule_.held_until(old, tick_) <= tick_) {
-        residency_.take_over(old, value);
-        return;
-      }
-    }
     if (on_host) {
-      residency_.make_in_tier(value, host);
+      residency_.make_in_tier(value, make_id<TierId>(0));
     } else {
       residency_.make_raw(value);
     }
+  }
+
+  // Whether a result takes the bytes of what it overwrites.
+  bool takes_over(ValueId value, bool on_host) const {
+    if (trace_.value(value).version == 0) return false;
+    const ValueId old = version_before(value);
+    const Presence& before = residency_.of(old);
+    const bool fits =
+        on_host ? before.lies_plain_in(make_id<TierId>(0)) : before.form == Form::kRaw;
+    return fits && schedule_.held_until(old, tick_) <= tick_;
+  }
+
+  // Requires: the value is not the first version.
+  ValueId version_before(ValueId value) const {
+    const Value& v = trace_.value(value);
+    return trace_.versions(v.storage)[static_cast<std::size_t>(v.version) - 1];
   }
 
   void release() {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "lowtide/machine.h"
@@ -66,7 +66,10 @@ class AllocatorModel {
     std::int32_t segment = 0;
     std::int64_t offset_bytes = 0;
     Handle handle = kNothing;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.bytes, a.segment, a.offset_bytes, a.handle) <
+             std::tie(b.bytes, b.segment, b.offset_bytes, b.handle);
+    }
   };
 
   struct Block {

@@ -70,7 +70,8 @@ Links::CopyId Links::add(Job job, std::span<const CopyId> after) {
 
 double Links::Lane::next_event() const {
   if (state != State::kIdle) return state_end;
-  return ready.empty() ? kNever : ready.top().first;
+  if (ready.empty()) return kNever;
+  return ready.top().first;
 }
 
 std::size_t Links::next_lane() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/simulation.h"
 
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -91,7 +92,7 @@ void Simulation::issue(Tick tick) {
 }
 
 void Simulation::prelude(Tick tick) {
-  const std::vector<std::int32_t>& actions = schedule_.at(tick).prelude;
+  const std::span<const std::int32_t> actions = schedule_.at(tick).prelude;
   if (actions.empty()) return;
   find_last_readers(tick);
   for (std::size_t i = 0; i < actions.size(); ++i) {

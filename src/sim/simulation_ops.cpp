@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -91,7 +92,7 @@ void Simulation::run_on_host(Tick tick, const Op& op, const Way& way) {
 }
 
 void Simulation::find_last_readers(Tick tick) {
-  const std::vector<std::int32_t>& actions = schedule_.at(tick).prelude;
+  const std::span<const std::int32_t> actions = schedule_.at(tick).prelude;
   for (std::size_t i = 0; i < actions.size(); ++i) {
     const auto* run = std::get_if<Run>(&plan_.actions[static_cast<std::size_t>(actions[i])]);
     if (run == nullptr) continue;

@@ -41,8 +41,9 @@ std::string random_actions(const Trace& trace) {
   for (std::size_t i = 0; i < trace.values().size(); ++i) {
     const auto value = make_id<ValueId>(i);
     const std::string name = trace.value_name(value);
-    std::vector<trace::Tick> uses = lifetimes.of(value).reads;
-    uses.insert(uses.begin(), std::max(lifetimes.of(value).born, 0));
+    std::vector<trace::Tick> uses{std::max(lifetimes.of(value).born, 0)};
+    const auto reads = lifetimes.of(value).reads;
+    uses.insert(uses.end(), reads.begin(), reads.end());
     for (std::size_t u = 0; u + 1 < uses.size(); ++u) {
       const int choice = in_range(0, 4);
       const std::string after = " after " + std::to_string(uses[u]);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lowtide/errors.h"
 #include "lowtide/plan.h"
 #include "lowtide/simulate.h"
 #include "plan/text.h"
@@ -36,6 +37,30 @@ struct TestStep {
 
   std::string name(ValueId value) const {
     return value.valid() ? problem.trace->value_name(value) : "nothing";
+  }
+
+  // The lines of a plan's text form below its head, whoever made it.
+  std::string actions(Plan plan) const {
+    plan.policy = "test";
+    std::string text = plan::print_text(plan, problem);
+    for (int line = 0; line < 4; ++line) text.erase(0, text.find('\n') + 1);
+    return text;
+  }
+
+  // What the checker finds wrong with a plan, one line each.
+  std::string faults(const Plan& plan) const {
+    std::string text;
+    for (const Violation& violation : verify(problem, plan).violations) {
+      text += violation.message + "\n";
+    }
+    return text;
+  }
+
+  ValueId value(std::string_view wanted) const {
+    for (std::size_t i = 0; i < problem.trace->values().size(); ++i) {
+      if (name(make_id<ValueId>(i)) == wanted) return make_id<ValueId>(i);
+    }
+    throw InvalidInput("no value " + std::string(wanted));
   }
 
   // "fetch a.0 at 4 for 2.5;" for every stall.

@@ -45,6 +45,7 @@ void VictimIndex::remove(ValueId value) {
 std::int32_t VictimIndex::step_of(ValueId value) const {
   const double at_one_second = score_(value, 1.0);
   if (!(at_one_second > 0)) return std::numeric_limits<std::int32_t>::min();
+  if (std::isinf(at_one_second)) return std::numeric_limits<std::int32_t>::max();
   return static_cast<std::int32_t>(std::floor(std::log2(at_one_second) * kStepsPerOctave));
 }
 

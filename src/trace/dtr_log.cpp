@@ -95,6 +95,7 @@ void add_once(std::vector<Item>& list, Item item) {
 
 std::vector<StorageUse> uses_of(const std::vector<StorageId>& storages) {
   std::vector<StorageUse> uses;
+  uses.reserve(storages.size());
   for (const StorageId id : storages) uses.push_back({id, false});
   return uses;
 }
@@ -171,6 +172,7 @@ class Importer {
 
   std::vector<StorageId> storages_of(const std::vector<std::string>& tensors) const {
     std::vector<StorageId> result;
+    result.reserve(tensors.size());
     for (const std::string& tensor : tensors) result.push_back(storage_of(tensor));
     return result;
   }

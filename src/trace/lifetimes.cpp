@@ -3,7 +3,7 @@
 #include "trace/lifetimes.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "base/check.h"
 
@@ -42,11 +42,12 @@ void Lifetimes::find_reads(const Trace& trace) {
     const Value& value = trace.values()[i];
     lifetimes_[i].born = value.is_source() ? -1 : tick_of(value.producer);
   }
+  std::vector<std::pair<std::size_t, Tick>> reads;
   for (Tick tick = 0; tick < end(); ++tick) {
-    for (const Use& use : trace.op(op_at(tick)).reads) {
-      lifetimes_[use.value.slot()].reads.push_back(tick);
-    }
+    for (const Use& use : trace.op(op_at(tick)).reads) reads.emplace_back(use.value.slot(), tick);
   }
+  reads_ = base::Grouped<Tick>(lifetimes_.size(), reads);
+  for (std::size_t i = 0; i < lifetimes_.size(); ++i) lifetimes_[i].reads = reads_[i];
 }
 
 void Lifetimes::find_deaths(const Trace& trace) {
@@ -65,7 +66,8 @@ void Lifetimes::find_deaths(const Trace& trace) {
     for (const Use& use : op.writes) extend(trace.value(use.value).storage);
     for (const StorageId view : op.views) extend(view);
   }
-  deaths_.resize(sequence_.size() + 1);
+  std::vector<std::pair<std::size_t, ValueId>> deaths;
+  deaths.reserve(lifetimes_.size());
   for (std::size_t s = 0; s < trace.storages().size(); ++s) {
     const std::vector<ValueId>& versions = trace.versions(make_id<StorageId>(s));
     for (std::size_t v = 0; v < versions.size(); ++v) {
@@ -73,9 +75,10 @@ void Lifetimes::find_deaths(const Trace& trace) {
       life.overwritten = v + 1 < versions.size();
       life.dies = life.overwritten ? tick_of(trace.value(versions[v + 1]).producer) : released[s];
       life.at_end = !life.overwritten && trace.storages()[s].at_end;
-      deaths_[static_cast<std::size_t>(life.dies)].push_back(versions[v]);
+      deaths.emplace_back(static_cast<std::size_t>(life.dies), versions[v]);
     }
   }
+  deaths_ = base::Grouped<ValueId>(sequence_.size() + 1, deaths);
 }
 
 }  // namespace lowtide::trace

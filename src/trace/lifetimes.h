@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "base/grouped.h"
 #include "lowtide/trace.h"
 
 namespace lowtide::trace {
@@ -24,8 +26,8 @@ struct Lifetime {
   bool overwritten = false;
   // It is what its storage holds when the step ends.
   bool at_end = false;
-  // Ticks of the ops that read it, side effects included, in order.
-  std::vector<Tick> reads;
+  // Ticks of the ops that read it, side effects included, in order. Belongs to the Lifetimes.
+  std::span<const Tick> reads;
 
   Tick last_read() const { return reads.empty() ? born : reads.back(); }
   bool exists_at(Tick tick) const { return born <= tick && tick <= dies; }
@@ -39,6 +41,13 @@ class Lifetimes {
   // use it, and the op after which the program let it go, have run.
   Lifetimes(const Trace& trace, const std::vector<OpId>& sequence);
 
+  // A copy's lifetimes would point into the original.
+  Lifetimes(const Lifetimes&) = delete;
+  Lifetimes& operator=(const Lifetimes&) = delete;
+  Lifetimes(Lifetimes&&) = default;
+  Lifetimes& operator=(Lifetimes&&) = default;
+  ~Lifetimes() = default;
+
   const Lifetime& of(ValueId id) const { return lifetimes_[id.slot()]; }
   Tick tick_of(OpId op) const { return ticks_[op.slot()]; }
   OpId op_at(Tick tick) const { return sequence_[static_cast<std::size_t>(tick)]; }
@@ -47,7 +56,7 @@ class Lifetimes {
 
   // Values that exist for the last time during this tick. Sources that the program neither uses
   // nor frees die at tick 0.
-  const std::vector<ValueId>& deaths(Tick tick) const {
+  std::span<const ValueId> deaths(Tick tick) const {
     return deaths_[static_cast<std::size_t>(tick)];
   }
 
@@ -59,7 +68,8 @@ class Lifetimes {
   // By op; one more entry than ops, so that the end position has its tick too.
   std::vector<Tick> ticks_;
   std::vector<Lifetime> lifetimes_;
-  std::vector<std::vector<ValueId>> deaths_;
+  base::Grouped<Tick> reads_;
+  base::Grouped<ValueId> deaths_;
 };
 
 }  // namespace lowtide::trace

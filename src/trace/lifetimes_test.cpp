@@ -100,7 +100,8 @@ TEST(Lifetimes, ListDeathsByTick) {
 }
 
 TEST(Lifetime, KnowsWhenItExistsAndWasReadLast) {
-  const Lifetime life{.born = 2, .dies = 6, .overwritten = false, .at_end = false, .reads = {3, 5}};
+  const std::vector<Tick> reads{3, 5};
+  const Lifetime life{.born = 2, .dies = 6, .overwritten = false, .at_end = false, .reads = reads};
   EXPECT_EQ(life.last_read(), 5);
   EXPECT_EQ((Lifetime{.born = 2, .dies = 6, .reads = {}}.last_read()), 2);
   EXPECT_FALSE(life.exists_at(1));
