@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/grouped.h"
 
 namespace lowtide::policy {
 namespace {
@@ -28,14 +29,10 @@ class Writer {
         where_(trace_.values().size(), Where::kNowhere),
         held_until_(trace_.values().size(), -1),
         last_reader_(trace_.values().size(), -1),
+        fresh_at_(trace_.values().size(), -1),
         fetch_of_(trace_.values().size(), -1),
         swap_of_(trace_.values().size(), -1),
-        replayed_at_(trace_.ops().size(), -1),
-        drops_at_(ticks()),
-        moves_at_(ticks()),
-        issues_at_(ticks()),
-        waits_at_(ticks()),
-        hold_ends_at_(ticks()) {
+        replayed_at_(trace_.ops().size(), -1) {
     sort_decisions();
     place_sources();
   }
@@ -66,32 +63,50 @@ class Writer {
   }
 
   void sort_decisions() {
+    std::vector<std::pair<std::size_t, ValueId>> drops;
     for (const DropDecision& drop : decisions_.drops) {
-      drops_at_[slot(drop.after)].push_back(drop.value);
+      drops.emplace_back(slot(drop.after), drop.value);
     }
+    drops_at_ = base::Grouped<ValueId>(ticks(), drops);
+    sort_swaps();
+    sort_holds();
+  }
+
+  void sort_swaps() {
+    std::vector<std::pair<std::size_t, std::size_t>> moves;
+    std::vector<std::pair<std::size_t, std::size_t>> issues;
+    std::vector<std::pair<std::size_t, ValueId>> waits;
     for (std::size_t i = 0; i < decisions_.swaps.size(); ++i) {
       const SwapDecision& swap = decisions_.swaps[i];
       if (swap.after >= 0) {
-        moves_at_[slot(swap.after)].push_back(i);
+        moves.emplace_back(slot(swap.after), i);
       } else {
         swap_of_[swap.value.slot()] = static_cast<std::int32_t>(i);
       }
       // A value that stays in its tier until the step ends has no way back to plan.
       if (swap.need > lifetimes_.end()) continue;
-      issues_at_[slot(swap.issue)].push_back(i);
-      waits_at_[slot(swap.need)].push_back(swap.value);
+      issues.emplace_back(slot(swap.issue), i);
+      waits.emplace_back(slot(swap.need), swap.value);
     }
+    moves_at_ = base::Grouped<std::size_t>(ticks(), moves);
+    issues_at_ = base::Grouped<std::size_t>(ticks(), issues);
+    waits_at_ = base::Grouped<ValueId>(ticks(), waits);
+  }
+
+  void sort_holds() {
     for (const plan::ExtendedLife& hold : decisions_.holds) {
       Tick& until = held_until_[hold.value.slot()];
       until = std::max(until, hold.until);
     }
+    std::vector<std::pair<std::size_t, ValueId>> ends;
     for (std::size_t i = 0; i < held_until_.size(); ++i) {
       const auto value = make_id<ValueId>(i);
       if (held_until_[i] <= lifetimes_.of(value).dies) continue;
-      hold_ends_at_[slot(held_until_[i])].push_back(value);
+      ends.emplace_back(slot(held_until_[i]), value);
       result_.actions.emplace_back(
           Hold{value, op_at(held_until_[i]), op_at(lifetimes_.of(value).dies)});
     }
+    hold_ends_at_ = base::Grouped<ValueId>(ticks(), ends);
   }
 
   void place_sources() {
@@ -224,17 +239,17 @@ class Writer {
       if (write.side_effect || where(write.value) != Where::kNowhere) continue;
       appear(write.value);
       fresh_.push_back(write.value);
+      fresh_at_[write.value.slot()] = tick_;
     }
     for (const ValueId value : fresh_) settle(value, replayed);
     for (const Use& read : op.reads) {
-      if (!read.side_effect && from_replay(read.value)) settle(read.value, replayed);
+      if (!read.side_effect && is_fresh(read.value)) settle(read.value, replayed);
     }
   }
 
-  bool from_replay(ValueId value) const {
-    const OpId producer = trace_.value(value).producer;
-    return producer.valid() && replayed_at_[producer.slot()] == tick_;
-  }
+  // Whether a replay of this tick brought it back. What never left stays, also where a replay made
+  // it once more beside a sibling that was gone.
+  bool is_fresh(ValueId value) const { return fresh_at_[value.slot()] == tick_; }
 
   // Lets go of a replayed value if the replays of this tick are through with it and neither the op
   // nor anyone later should find it there.
@@ -319,6 +334,8 @@ class Writer {
   std::vector<Where> where_;
   std::vector<Tick> held_until_;
   std::vector<Tick> last_reader_;
+  // By value: the tick in which a replay brought it back last.
+  std::vector<Tick> fresh_at_;
   // Index of the Fetch action under way for a value.
   std::vector<std::int32_t> fetch_of_;
   // The swap under which a value left last.
@@ -326,11 +343,12 @@ class Writer {
   std::vector<ValueId> hurried_;
   // By op: the tick whose prelude replays it.
   std::vector<Tick> replayed_at_;
-  std::vector<std::vector<ValueId>> drops_at_;
-  std::vector<std::vector<std::size_t>> moves_at_;
-  std::vector<std::vector<std::size_t>> issues_at_;
-  std::vector<std::vector<ValueId>> waits_at_;
-  std::vector<std::vector<ValueId>> hold_ends_at_;
+  // By tick.
+  base::Grouped<ValueId> drops_at_;
+  base::Grouped<std::size_t> moves_at_;
+  base::Grouped<std::size_t> issues_at_;
+  base::Grouped<ValueId> waits_at_;
+  base::Grouped<ValueId> hold_ends_at_;
 
   Tick tick_ = 0;
   std::int64_t used_ = 0;

@@ -13,7 +13,8 @@
 // A replay that reads a swapped value makes it come back earlier. As published the choice ends when
 // the bytes saved reach the overshoot (until=published), which often misses the budget; until=fits
 // then goes on, on the profile of the plan as written, and also drops in shorter gaps and drops
-// what nobody reads again.
+// what nobody reads again. It also makes the plan that counts a swap's bytes only once the copy is
+// done, and takes whichever of the two the simulator finds faster.
 //
 // Limits: replays bring back a value for one reader and let go of it again.
 #include "base/bytes.h"

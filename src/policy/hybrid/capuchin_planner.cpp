@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "lowtide/simulate.h"
 #include "plan/replay_reach.h"
 #include "plan/source_holds.h"
 #include "policy/hybrid/copy_lane.h"
@@ -49,7 +49,7 @@ struct SwapSlots {
 
 class Planner {
  public:
-  Planner(const Problem& problem, const CapuchinOptions& options)
+  Planner(const Problem& problem, const CapuchinOptions& options, bool as_published)
       : problem_(problem),
         trace_(*problem.trace),
         options_(options),
@@ -60,6 +60,7 @@ class Planner {
         clock_(problem),
         dropped_gaps_(trace_.values().size()),
         swap_of_(trace_.values().size(), -1),
+        as_published_(as_published),
         index_(static_cast<std::size_t>(lifetimes_.end()) + 1),
         seen_(trace_.ops().size(), -1) {
     if (!problem.machine.tiers.empty()) host_left_ = problem.machine.tiers[0].capacity_bytes;
@@ -164,32 +165,33 @@ class Planner {
            trace_.storage_of(c.value).bytes <= host_left_;
   }
 
-  // Slots in both lanes: out as early, in as late as possible, the way in after the way out.
-  SwapSlots find_slots(const GapCandidate& c) const {
+  // Slots in both lanes: out as early, in as late as possible, the way in after the way out and
+  // after the tick for which the value is to be gone.
+  SwapSlots find_slots(const GapCandidate& c, Tick gone_through) const {
     SwapSlots slots;
     slots.out = out_lane_.earliest(clock_.end(c.from), out_seconds(c));
     slots.in = in_lane_.latest(clock_.start(c.to), in_seconds(c));
-    if (slots.in.start < slots.out.end) {
-      slots.in = in_lane_.earliest(slots.out.end, in_seconds(c));
-    }
-    slots.issue = std::clamp(clock_.last_started_by(slots.in.start), c.from + 1, c.to);
+    const double in_from = std::max(slots.out.end, clock_.end(gone_through));
+    if (slots.in.start < in_from) slots.in = in_lane_.earliest(in_from, in_seconds(c));
+    slots.issue = std::clamp(clock_.last_started_by(slots.in.start), gone_through + 1, c.to);
     return slots;
   }
 
   // First phase: swaps that nobody notices, the largest free time first.
   void swap_hidden() {
     if (problem_.machine.tiers.empty()) return;
-    std::vector<std::size_t> order(candidates_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return free_seconds(candidates_[a]) > free_seconds(candidates_[b]);
-    });
+    // Sorted by the key itself: looking it up in every comparison would cost a cache miss each.
+    std::vector<std::pair<double, std::size_t>> by_free_time;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (can_swap(candidates_[i])) by_free_time.emplace_back(-free_seconds(candidates_[i]), i);
+    }
+    std::sort(by_free_time.begin(), by_free_time.end());
     const double smallest = options_.ignore_below * mean_bytes();
-    for (const std::size_t i : order) {
+    for (const auto& [lacking_seconds, i] : by_free_time) {
       GapCandidate& c = candidates_[i];
-      if (is_done() || free_seconds(c) < 0) return;
+      if (is_done() || lacking_seconds > 0) return;
       if (!can_swap(c) || static_cast<double>(c.bytes) < smallest) continue;
-      const SwapSlots slots = find_slots(c);
+      const SwapSlots slots = find_slots(c, c.from);
       const Tick gone_from = clock_.first_starting_from(slots.out.end);
       if (slots.in.end > clock_.start(c.to) || !relieves(gone_from, slots.issue - 1)) continue;
       take_swap(c, slots, gone_from);
@@ -271,9 +273,9 @@ class Planner {
       if (!id) return progress;
       GapCandidate& c = candidates_[static_cast<std::size_t>(*id)];
       const double drop_seconds = can_drop(c) ? replay_seconds(c) : kNever;
-      const SwapSlots slots = can_swap(c) ? find_slots(c) : SwapSlots{};
-      const double swap_seconds =
-          can_swap(c) ? shown_seconds(c, slots, static_cast<Tick>(worst)) : kNever;
+      const auto fullest = static_cast<Tick>(worst);
+      const SwapSlots slots = can_swap(c) ? find_slots(c, fullest) : SwapSlots{};
+      const double swap_seconds = can_swap(c) ? shown_seconds(c, slots, fullest) : kNever;
       const double cheapest = std::min(drop_seconds, swap_seconds);
       if (cheapest == kNever) {
         index_.remove(*id);
@@ -385,9 +387,9 @@ class Planner {
   std::int64_t host_left_ = 0;
   std::optional<solve::RangeMax> profile_;
   std::vector<std::int32_t> over_budget_before_;
-  // Bytes to save until the published method stops.
+  // Bytes to save until the published method stops, and whether that still counts.
   std::int64_t to_save_ = 0;
-  bool as_published_ = true;
+  bool as_published_;
   solve::StabIndex index_;
   std::vector<double> priorities_;
   // By op: the number of the last search for a replay that met it.
@@ -398,7 +400,19 @@ class Planner {
 }  // namespace
 
 WrittenPlan plan_capuchin(const Problem& problem, const CapuchinOptions& options) {
-  return Planner(problem, options).plan();
+  WrittenPlan by_bytes = Planner(problem, options, /*as_published=*/true).plan();
+  if (!options.until_fits) return by_bytes;
+  WrittenPlan by_profile = Planner(problem, options, /*as_published=*/false).plan();
+  const auto fits = [&](const WrittenPlan& plan) {
+    return plan.peak_bytes <= problem.budget_bytes;
+  };
+  if (!fits(by_bytes) || !fits(by_profile)) {
+    return by_bytes.peak_bytes <= by_profile.peak_bytes ? by_bytes : by_profile;
+  }
+  const auto seconds = [&](const WrittenPlan& plan) {
+    return simulate(problem, finish_plan(problem, "capuchin", plan)).seconds;
+  };
+  return seconds(by_bytes) <= seconds(by_profile) ? by_bytes : by_profile;
 }
 
 }  // namespace lowtide::policy

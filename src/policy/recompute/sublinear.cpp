@@ -32,6 +32,8 @@ namespace {
 
 using trace::Tick;
 
+constexpr std::int64_t kMaxBranch = 64;
+
 enum class Form { kAuto, kSegments, kRecursive };
 
 struct SublinearOptions {
@@ -70,8 +72,8 @@ class Planner {
   PlanOutcome plan() {
     try_decisions(GapDecisions{});
     if (options_.form != Form::kRecursive) try_segments();
-    if (options_.form != Form::kSegments && !best_) try_decisions(recursive());
-    if (options_.form == Form::kRecursive) try_decisions(recursive());
+    if (options_.form == Form::kRecursive) try_decisions(recursive(options_.branch));
+    if (options_.form == Form::kAuto && !best_) try_recursive();
     if (best_) return finish_plan(problem_, "sublinear", *std::move(best_));
     return Refusal{.reason = base::concat("the smallest peak of any segment size is ",
                                           base::format_bytes(smallest_peak_)),
@@ -209,11 +211,11 @@ class Planner {
 
   // The cuts that a pass over first..last keeps in the recursive form: k that divide the range,
   // then k that divide its last part, and so on.
-  std::vector<Tick> recursive_cuts(Tick first, Tick last) const {
+  std::vector<Tick> recursive_cuts(Tick first, Tick last, std::int64_t branch) const {
     std::vector<Tick> cuts;
     auto low = std::lower_bound(pass_.candidates.begin(), pass_.candidates.end(), first);
     const auto high = std::lower_bound(pass_.candidates.begin(), pass_.candidates.end(), last);
-    const std::int64_t parts = options_.branch + 1;
+    const std::int64_t parts = branch + 1;
     while (high - low >= parts) {
       const auto begin = low;
       for (std::int64_t j = 1; j < parts; ++j) {
@@ -222,23 +224,33 @@ class Planner {
       }
       ++low;
     }
+    // A part with no more candidates than cuts keeps them all: g(n) = n for n <= k.
+    cuts.insert(cuts.end(), low, high);
     return cuts;
   }
 
-  GapDecisions recursive() const {
-    GapDecisions decisions = drop_between(recursive_cuts(0, pass_.end), pass_.end);
+  // Few cuts on each level save most and cost most, so that all are worth a try.
+  void try_recursive() {
+    for (std::int64_t branch = options_.branch; branch <= kMaxBranch; branch *= 2) {
+      try_decisions(recursive(branch));
+    }
+  }
+
+  GapDecisions recursive(std::int64_t branch) const {
+    const std::vector<Tick> kept = recursive_cuts(0, pass_.end, branch);
+    GapDecisions decisions = drop_between(kept, kept.empty() ? -1 : kept.back());
     std::vector<std::int32_t> index_of(trace_.values().size(), -1);
     for (std::size_t i = 0; i < pass_.values.size(); ++i) {
       index_of[pass_.values[i].slot()] = static_cast<std::int32_t>(i);
     }
-    decisions.keep_replayed = [this, index_of = std::move(index_of),
+    decisions.keep_replayed = [this, branch, index_of = std::move(index_of),
                                range = std::pair<Tick, Tick>{}, cuts = std::vector<Tick>{}](
                                   ValueId value, Tick first, Tick last) mutable {
       const std::int32_t index = index_of[value.slot()];
       if (index < 0) return true;
       if (range != std::pair{first, last}) {
         range = {first, last};
-        cuts = recursive_cuts(first, last);
+        cuts = recursive_cuts(first, last, branch);
       }
       return crosses_any(static_cast<std::size_t>(index), cuts);
     };
@@ -271,10 +283,28 @@ class Sublinear final : public Policy {
  public:
   explicit Sublinear(const SublinearOptions& options) : options_(options) {}
   PlanOutcome plan(const Problem& problem) const override {
-    return Planner(problem, options_).plan();
+    PlanOutcome outcome = Planner(problem, options_).plan();
+    if (auto* refusal = std::get_if<Refusal>(&outcome)) {
+      refusal->smallest_budget_bytes = find_smallest(problem, refusal->smallest_budget_bytes);
+    }
+    return outcome;
   }
 
  private:
+  // Which sources are held depends on the budget, so a peak that was reached under this one need
+  // not be reached under a budget of that size. Each further try asks for more, and none for more
+  // than the plain peak, under which nothing is held.
+  std::int64_t find_smallest(const Problem& problem, std::int64_t reached_bytes) const {
+    Problem larger = problem;
+    while (true) {
+      larger.budget_bytes = reached_bytes;
+      const PlanOutcome outcome = Planner(larger, options_).plan();
+      const auto* refusal = std::get_if<Refusal>(&outcome);
+      if (refusal == nullptr) return reached_bytes;
+      reached_bytes = refusal->smallest_budget_bytes;
+    }
+  }
+
   SublinearOptions options_;
 };
 
@@ -286,7 +316,7 @@ std::unique_ptr<Policy> make_sublinear(const PolicyOptions& options) {
   parsed.form = reader.choice<Form>(
       "form", parsed.form,
       {{"auto", Form::kAuto}, {"segments", Form::kSegments}, {"recursive", Form::kRecursive}});
-  parsed.branch = reader.integer("branch", parsed.branch, 1, 64);
+  parsed.branch = reader.integer("branch", parsed.branch, 1, kMaxBranch);
   parsed.tries = reader.integer("tries", parsed.tries, 1, 1000);
   reader.finish();
   return std::make_unique<Sublinear>(parsed);

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "policy/hybrid/copy_lane.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace lowtide::policy {
+namespace {
+
+// Busy from 2 to 4 and from 6 to 7.
+CopyLane busy_lane() {
+  CopyLane lane;
+  lane.take({6, 7});
+  lane.take({2, 3});
+  lane.take({3, 4});
+  return lane;
+}
+
+struct LaneCase {
+  double bound;
+  double length;
+  double start;
+};
+
+TEST(CopyLane, EarliestSlotIsTheFirstGapThatIsLongEnough) {
+  const LaneCase cases[] = {{0, 2, 0}, {1, 1, 1}, {1, 2, 4}, {3, 1, 4}, {4, 2, 4},
+                            {0, 3, 7}, {5, 2, 7}, {9, 5, 9}, {3, 0, 4}};
+  for (const LaneCase& c : cases) {
+    const CopyLane::Slot slot = busy_lane().earliest(c.bound, c.length);
+    EXPECT_EQ(slot.start, c.start) << c.length << " from " << c.bound;
+    EXPECT_EQ(slot.end, c.start + c.length);
+  }
+}
+
+TEST(CopyLane, LatestSlotIsTheLastGapThatIsLongEnough) {
+  const LaneCase cases[] = {{10, 2, 8}, {7, 1, 5}, {6, 2, 4}, {9, 3, -1}, {10, 3, 7},
+                            {4, 2, 0},  {2, 2, 0}, {3, 1, 1}, {1, 4, -3}};
+  for (const LaneCase& c : cases) {
+    const CopyLane::Slot slot = busy_lane().latest(c.bound, c.length);
+    EXPECT_EQ(slot.start, c.start) << c.length << " by " << c.bound;
+    EXPECT_EQ(slot.end, c.start + c.length);
+  }
+}
+
+constexpr int kSeconds = 60;
+
+RC_GTEST_PROP(CopyLane, FindsWhatASearchOverWholeSecondsFinds, ()) {
+  std::vector<bool> busy(kSeconds, false);
+  CopyLane lane;
+  // What lies before and after is free.
+  const auto is_free = [&busy](int start, int length) {
+    for (int second = std::max(start, 0); second < std::min(start + length, kSeconds); ++second) {
+      if (busy[static_cast<std::size_t>(second)]) return false;
+    }
+    return true;
+  };
+  for (int step = 0; step < 30; ++step) {
+    const int bound = *rc::gen::inRange(0, kSeconds);
+    const int length = *rc::gen::inRange(1, 6);
+    int start = bound;
+    while (!is_free(start, length)) ++start;
+    const CopyLane::Slot early = lane.earliest(bound, length);
+    RC_ASSERT(early.start == start);
+    RC_ASSERT(early.end == start + length);
+    start = bound - length;
+    while (!is_free(start, length)) --start;
+    const CopyLane::Slot late = lane.latest(bound, length);
+    RC_ASSERT(late.start == start);
+    RC_ASSERT(late.end == start + length);
+
+    const CopyLane::Slot taken = *rc::gen::arbitrary<bool>() ? early : late;
+    if (taken.start < 0 || taken.end > kSeconds) continue;
+    lane.take(taken);
+    std::fill(busy.begin() + static_cast<int>(taken.start),
+              busy.begin() + static_cast<int>(taken.end), true);
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::policy
