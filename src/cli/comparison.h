@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/step.h"
+
+// Policies side by side under several budgets.
+
+namespace lowtide::cli {
+
+// What one policy makes of one budget.
+struct ComparedPlan {
+  std::string policy;
+  // As on the command line ("60%"), and what that is.
+  std::string budget;
+  std::int64_t budget_bytes = 0;
+  // If set, the figures below mean nothing.
+  std::optional<Refusal> refusal{};
+  // The quickest under this budget; of equally quick ones that with the lowest peak.
+  bool is_best = false;
+  double step_seconds = 0;
+  double overhead = 0;
+  std::int64_t peak_bytes = 0;
+  std::int64_t moved_bytes = 0;
+  // Recomputation as a share of the plain step.
+  double recompute_share = 0;
+  double plan_seconds = 0;
+  // What `lowtide plan --json` would print.
+  nlohmann::json summary{};
+};
+
+// All policies under the first budget, then under the next. Says on `err` what it is at if someone
+// watches. Throws UsageError for a bad budget.
+std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Planner>& planners,
+                                  const std::vector<std::string>& budgets, Console& console);
+
+// Sets is_best. Requires: plans for the same budget stand together.
+void mark_best(std::vector<ComparedPlan>& plans);
+
+std::string comparison_text(const PlainStep& step, const std::vector<ComparedPlan>& plans,
+                            const Style& style);
+nlohmann::json comparison_json(const PlainStep& step, const std::vector<ComparedPlan>& plans);
+
+}  // namespace lowtide::cli

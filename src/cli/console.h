@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace lowtide::cli {
+
+// What the place that text goes to can show.
+struct Style {
+  bool colour = false;
+  bool unicode = false;
+  int columns = 100;
+};
+
+// The streams a verb talks through: results go to `out`, messages and progress to `err`.
+struct Console {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  Style style;
+  // Whether someone watches `err`, so that a line that is overwritten makes sense there.
+  bool is_watched = false;
+};
+
+// What standard output can show: colour on a terminal unless NO_COLOR is set or TERM is dumb,
+// Unicode if the locale's encoding is UTF-8.
+Style style_of_stdout();
+
+bool stderr_is_terminal();
+
+// `text` between the escape codes of a colour of the 256-colour palette, or as it is.
+std::string paint(std::string_view text, int colour, const Style& style);
+std::string bold(std::string_view text, const Style& style);
+
+// Writes one line "lowtide: error: MESSAGE". Control characters, which a file name can bring
+// along, become blanks.
+void print_error(std::ostream& err, std::string_view message);
+
+}  // namespace lowtide::cli

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lowtide/plan.h"
+#include "lowtide/policy.h"
+#include "lowtide/simulate.h"
+#include "plan/bounds.h"
+
+namespace lowtide::cli {
+
+// What the verbs plan with when the command line names no policy.
+inline constexpr const char* kDefaultPolicy = "capuchin";
+
+// A step on a machine, with nothing done to it: what every plan is measured against.
+struct PlainStep {
+  PlainStep(std::shared_ptr<const Trace> step_trace, Machine step_machine);
+
+  Problem problem(std::int64_t budget_bytes) const;
+
+  std::shared_ptr<const Trace> trace;
+  Machine machine;
+  plan::MemoryBounds memory;
+  Timeline timeline;
+};
+
+// The same step under a plan, checked and simulated.
+struct PlannedStep {
+  Problem problem;
+  Plan plan;
+  Timeline timeline;
+  LowerBounds bounds;
+  // Time that the policy took; 0 for a plan from a file.
+  double plan_seconds = 0;
+};
+
+// A policy with its options set.
+struct Planner {
+  const PolicyInfo* info = nullptr;
+  std::unique_ptr<Policy> policy;
+};
+
+// Throws UsageError for a policy that is not in the catalogue, with the names that are.
+const PolicyInfo& find_policy(const std::string& name);
+
+// `options` are of the form KEY=VALUE. Throws UsageError.
+Planner make_planner(const std::string& name, const std::vector<std::string>& options);
+
+// Plans the step. A plan that verify() rejects throws InternalError: it is the policy's fault.
+std::variant<PlannedStep, Refusal> plan_step(const PlainStep& step, const Planner& planner,
+                                             std::int64_t budget_bytes);
+
+// The step under a plan from a file, within the plan's own budget. Throws InvalidInput, beginning
+// with the name of the file, if verify() rejects it.
+PlannedStep follow_plan(const PlainStep& step, Plan plan, const std::string& plan_file);
+
+// The plain step as if a plan without actions were followed.
+PlannedStep follow_nothing(const PlainStep& step);
+
+// "no plan of dtr fits 1.00 GiB: ...": the budget, the reason, the hungriest op and what would do.
+std::string refusal_message(const PlainStep& step, const std::string& policy,
+                            std::int64_t budget_bytes, const Refusal& refusal);
+
+}  // namespace lowtide::cli

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "cli/verb_options.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "cli/exit_code.h"
+#include "cli/inputs.h"
+#include "cli/output_file.h"
+
+namespace lowtide::cli {
+
+void add_json_option(CLI::App& verb, bool& json) {
+  verb.add_flag("--json", json, "Print one JSON document on standard output");
+}
+
+void add_machine_option(CLI::App& verb, std::string& machine) {
+  verb.add_option("--machine", machine,
+                  "Where the step runs: h200, pcie4, unit or a JSON file (default: h200)")
+      ->type_name("NAME|FILE");
+}
+
+void add_step_options(CLI::App& verb, StepOptions& options) {
+  verb.add_option("TRACE", options.trace,
+                  "A recorded step: text, JSON or a log of DTR's; - for standard input")
+      ->required()
+      ->type_name("");
+  add_machine_option(verb, options.machine);
+  add_json_option(verb, options.json);
+}
+
+CLI::Option* add_budget_option(CLI::App& verb, std::string& budget, const char* placeholder) {
+  return verb
+      .add_option("--budget,-b", budget,
+                  "Device memory to stay within: 8GiB, 1.5GiB, 512MiB, or 60% (of the plain peak)")
+      ->type_name(placeholder);
+}
+
+void add_policy_options(CLI::App& verb, PolicyChoice& choice) {
+  verb.add_option(
+          "--policy,-p", choice.name,
+          std::string("Who plans; 'lowtide policies' lists them (default: ") + kDefaultPolicy + ")")
+      ->type_name("NAME");
+  verb.add_option("--option", choice.options,
+                  "An option of the policy; 'lowtide policies NAME' lists them")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+}
+
+CLI::Option* add_output_option(CLI::App& verb, std::string& path, const char* help) {
+  return verb.add_option("--output,-o", path, help)->type_name("FILE");
+}
+
+PlainStep load_step(const StepOptions& options, Console& console) {
+  require_one_stdin({options.trace, options.machine});
+  Machine machine = load_machine(options.machine, console.in);
+  return PlainStep(load_trace(options.trace, console.in), std::move(machine));
+}
+
+void require_one_stdin(const std::vector<std::string>& paths) {
+  if (std::count(paths.begin(), paths.end(), "-") > 1) {
+    throw UsageError("standard input can be read only once; give all but one as files");
+  }
+}
+
+void put_output(const std::string& path, const std::string& text, Console& console) {
+  if (path.empty() || path == "-") {
+    console.out << text;
+  } else {
+    write_output_file(path, text);
+  }
+}
+
+}  // namespace lowtide::cli

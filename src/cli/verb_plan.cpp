@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/inputs.h"
+#include "cli/summary.h"
+#include "cli/verb_options.h"
+#include "cli/verbs.h"
+#include "plan/json.h"
+#include "plan/text.h"
+
+namespace lowtide::cli {
+namespace {
+
+struct PlanOptions {
+  StepOptions step;
+  PolicyChoice policy;
+  std::string budget;
+  std::string output;
+  std::string format;
+};
+
+constexpr const char* kExamples =
+    "\nExamples:\n"
+    "  lowtide plan step.trace --budget 8GiB                 print a plan\n"
+    "  lowtide plan step.trace --budget 60% -o step.plan     write it to a file\n"
+    "  lowtide plan step.trace -b 60% --policy dtr --option seed=7\n"
+    "  lowtide plan step.trace -b 60% --json | jq .overhead  what it costs\n"
+    "\nEvery plan is checked and simulated before it is written. If none fits, the exit code is 3\n"
+    "and the message names the smallest budget that would do.";
+
+// "text" or "json": as asked for, else as the name of the file suggests.
+bool wants_json_plan(const PlanOptions& options) {
+  if (!options.format.empty()) return options.format == "json";
+  return options.output.ends_with(".json");
+}
+
+void put_plan(const PlainStep& step, const PlanOptions& options, const PlannedStep& planned,
+              Console& console) {
+  const bool has_file = !options.output.empty() && options.output != "-";
+  if (has_file || !options.step.json) {
+    const std::string text = wants_json_plan(options)
+                                 ? plan::print_json(planned.plan, planned.problem)
+                                 : plan::print_text(planned.plan, planned.problem);
+    put_output(options.output, text, console);
+  }
+  if (!options.step.json) return;
+  nlohmann::json document = summary_json(step, planned);
+  if (!has_file) {
+    document["plan"] = nlohmann::json::parse(plan::print_json(planned.plan, planned.problem));
+  }
+  console.out << document.dump(1) << "\n";
+}
+
+ExitCode run_plan(const PlanOptions& options, Console& console) {
+  const Planner planner = options.policy.planner();
+  const PlainStep step = load_step(options.step, console);
+  const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
+  const auto outcome = plan_step(step, planner, budget_bytes);
+  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
+    return report_refusal(step, planner, budget_bytes, *refusal, options.step.json, console);
+  }
+  const PlannedStep& planned = std::get<PlannedStep>(outcome);
+  put_plan(step, options, planned, console);
+  console.err << summary_text(step, planned);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb add_plan(CLI::App& program) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* verb = program.add_subcommand("plan", "Make a plan that fits a step into a budget");
+  add_step_options(*verb, options->step);
+  add_budget_option(*verb, options->budget, "SIZE")->required();
+  add_policy_options(*verb, options->policy);
+  add_output_option(*verb, options->output, "Write the plan here and not to standard output");
+  verb->add_option("--format", options->format,
+                   "Form of the plan (default: text, or json if FILE ends in .json)")
+      ->check(CLI::IsMember({"text", "json"}).description(""))
+      ->type_name("text|json");
+  verb->footer(kExamples);
+  return Verb{verb, [options](Console& console) { return run_plan(*options, console); }};
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+
+namespace lowtide::cli {
+
+// One verb of the command line. The arguments are parsed into something that `run` holds; it is
+// called afterwards, once, and reports trouble by throwing (see exit_code.h for what means what).
+struct Verb {
+  CLI::App* app = nullptr;
+  std::function<ExitCode(Console&)> run;
+};
+
+// Each adds its verb, with options, help and examples, to the program.
+Verb add_policies(CLI::App& program);
+Verb add_plan(CLI::App& program);
+Verb add_simulate(CLI::App& program);
+Verb add_compare(CLI::App& program);
+Verb add_check(CLI::App& program);
+
+}  // namespace lowtide::cli
