@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "budgets.h"
+
+namespace lowtide::contract {
+namespace {
+
+using Source = TraceCase::Source;
+
+const std::vector<int> kAll{100, 90, 70, 50, 35, 20};
+
+struct SlowPair {
+  std::string policy;
+  TraceCase trace;
+  std::vector<int> percents;
+};
+
+// Pairs that would take more than 3 s of processor time in the dev build with all budgets.
+const std::vector<SlowPair>& slow_pairs() {
+  static const std::vector<SlowPair> kPairs{
+      // Walks through the evicted neighbourhood of every candidate, and an unrolled net has large
+      // ones: 33 s.
+      {"dtr_score_exact", {Source::kRecorded, "lstm"}, {100, 90, 70, 50}},
+      // 200 replays an op, written and checked again at each budget: 8.5 s.
+      {"evict_all_by_recompute", {Source::kDtrLog, "treelstm"}, {50, 20}},
+      {"sublinear_recursive", {Source::kRecorded, "lstm"}, {90, 50, 20}},
+      {"capuchin_no_swap", {Source::kRecorded, "lstm"}, {90, 50, 20}},
+      {"dtr_score_exact", {Source::kDtrLog, "lstm"}, {90, 50, 20}},
+      {"dtr_dead_keep", {Source::kDtrLog, "treelstm"}, {90, 50, 20}},
+      {"sublinear", {Source::kRecorded, "lstm"}, {90, 50, 20}},
+  };
+  return kPairs;
+}
+
+}  // namespace
+
+std::vector<int> budgets_for(const std::string& policy, const TraceCase& trace) {
+  for (const SlowPair& pair : slow_pairs()) {
+    const bool is_it =
+        pair.policy == policy && pair.trace.source == trace.source && pair.trace.name == trace.name;
+    if (is_it) return pair.percents;
+  }
+  return kAll;
+}
+
+}  // namespace lowtide::contract
