@@ -3,9 +3,9 @@
 //
 // How planning, checking and simulating grow with the length of the step. bench/run prints the
 // ratios between 10^5 and 10^4 ops.
-#include <benchmark/benchmark.h>
-
 #include <memory>
+
+#include <benchmark/benchmark.h>
 
 #include "base/check.h"
 #include "layered_trace.h"
@@ -23,8 +23,7 @@ Problem half_budget(int ops) {
   problem.trace = std::make_shared<const Trace>(bench::layered_trace(ops));
   problem.machine = machine_named("h200");
   problem.machine.tiers[0].capacity_bytes = std::int64_t{1} << 50U;
-  problem.budget_bytes =
-      plan::memory_bounds(*problem.trace, problem.machine).plain_peak_bytes / 2;
+  problem.budget_bytes = plan::memory_bounds(*problem.trace, problem.machine).plain_peak_bytes / 2;
   return problem;
 }
 

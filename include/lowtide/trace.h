@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lowtide/ids.h"
@@ -99,34 +101,45 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-struct Op {
-  std::string name;
-  Phase phase = Phase::kForward;
-  /// The part of the model it belongs to; empty when unknown.
-  std::string layer;
-  std::vector<Use> reads;
-  std::vector<Use> writes;
-  /// Storages over which the op makes another tensor. Their bytes are not touched.
-  std::vector<StorageId> views;
-  /// Seconds of the kernel on the device; not set when it was not measured.
-  std::optional<double> device_seconds;
-  /// Seconds the host spends to issue it.
-  std::optional<double> host_seconds;
+/// What every walk over the step looks at stands first, in one line of the cache: long steps are
+/// bound by memory.
+struct alignas(64) Op {
+  /// Both belong to the trace.
+  std::span<const Use> reads;
+  std::span<const Use> writes;
   std::int64_t workspace_bytes = 0;
-  std::int64_t flops = 0;
-  /// Bytes the kernel reads and writes; 0 means the sizes of what it uses.
-  std::int64_t accessed_bytes = 0;
+  Phase phase = Phase::kForward;
   bool replayable = true;
   bool random = false;
   /// Overwrites a storage that already had contents. Derived.
   bool in_place = false;
+  /// Seconds of the kernel on the device; not set when it was not measured.
+  std::optional<double> device_seconds;
+  /// Seconds the host spends to issue it.
+  std::optional<double> host_seconds;
+  /// Storages over which the op makes another tensor. Their bytes are not touched.
+  std::vector<StorageId> views;
+  std::string name;
+  /// The part of the model it belongs to; empty when unknown.
+  std::string layer;
+  std::int64_t flops = 0;
+  /// Bytes the kernel reads and writes; 0 means the sizes of what it uses.
+  std::int64_t accessed_bytes = 0;
   std::vector<Implementation> options;
 };
 
 /// One training step. Made by a TraceBuilder, which checks it; not changed afterwards.
-/// Ops, storages and values are ordered by id; the order of ops is the order of execution.
+/// Ops, storages and values are ordered by id; the order of ops is the order of execution, and
+/// sources come before all other values.
 class Trace {
  public:
+  // The ops of a copy would point into the original.
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  Trace(Trace&&) = default;
+  Trace& operator=(Trace&&) = default;
+  ~Trace() = default;
+
   const std::string& name() const { return name_; }
   const std::vector<Op>& ops() const { return ops_; }
   const std::vector<Storage>& storages() const { return storages_; }
@@ -140,7 +153,10 @@ class Trace {
   /// The position after the last op: the tick at which the step ends.
   OpId end() const { return make_id<OpId>(ops_.size()); }
   /// The values of a storage in order of version; empty if nothing ever wrote it.
-  const std::vector<ValueId>& versions(StorageId id) const { return versions_[id.slot()]; }
+  std::span<const ValueId> versions(StorageId id) const {
+    const std::size_t start = version_starts_[id.slot()];
+    return {versions_.data() + start, version_starts_[id.slot() + 1] - start};
+  }
 
   /// "name.version".
   std::string value_name(ValueId id) const;
@@ -149,11 +165,17 @@ class Trace {
 
  private:
   friend class TraceBuilder;
+  Trace() = default;
+
   std::string name_;
   std::vector<Op> ops_;
   std::vector<Storage> storages_;
   std::vector<Value> values_;
-  std::vector<std::vector<ValueId>> versions_;
+  /// What the ops read and write, op after op.
+  std::vector<Use> uses_;
+  /// The versions of all storages, one after another, and where each storage's begin.
+  std::vector<ValueId> versions_;
+  std::vector<std::uint32_t> version_starts_;
 };
 
 /// A storage as an op of a TraceSpec names it.
@@ -197,10 +219,16 @@ class TraceBuilder {
  private:
   ValueId read(const StorageUse& use, const std::string& op_name);
   ValueId write(const StorageUse& use, OpId op, Op& result);
+  void point_ops_at_uses();
+  void list_versions();
   void touch(StorageId id, OpId op, const std::string& op_name);
   void check_alive(StorageId id, const std::string& op_name) const;
 
   Trace trace_;
+  /// By storage, while they grow.
+  std::vector<std::vector<ValueId>> versions_;
+  /// By op: how many of Trace::uses_ are its reads and its writes.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> use_counts_;
   /// Last op that used the storage; freed_after of the storage is set early by OpSpec::frees.
   std::vector<OpId> last_use_;
 };

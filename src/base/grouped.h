@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,22 +18,25 @@ class Grouped {
   Grouped() = default;
 
   // Requires: every first is below `groups`.
-  Grouped(std::size_t groups, const std::vector<std::pair<std::size_t, Item>>& items)
-      : starts_(groups + 1, 0) {
+  Grouped(std::size_t groups, const std::vector<std::pair<std::size_t, Item>>& items) {
+    // Lists that are all empty, which is common, take no memory at all.
+    if (items.empty()) return;
+    starts_.assign(groups + 1, 0);
     for (const auto& [group, item] : items) ++starts_[group + 1];
     for (std::size_t group = 0; group < groups; ++group) starts_[group + 1] += starts_[group];
     items_.resize(items.size());
-    std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
+    std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
     for (const auto& [group, item] : items) items_[next[group]++] = item;
   }
 
   std::span<const Item> operator[](std::size_t group) const {
+    if (items_.empty()) return {};
     return {items_.data() + starts_[group], starts_[group + 1] - starts_[group]};
   }
 
  private:
   // Where each list starts in items_; one more entry than lists.
-  std::vector<std::size_t> starts_{0};
+  std::vector<std::uint32_t> starts_;
   std::vector<Item> items_;
 };
 

@@ -19,6 +19,12 @@ TEST(Grouped, ListsKeepTheOrderOfTheirItems) {
   EXPECT_THAT(lists[3], ElementsAre(13));
 }
 
+TEST(Grouped, WithoutItemsEveryListIsEmpty) {
+  const Grouped<int> lists(3, {});
+  EXPECT_THAT(lists[0], IsEmpty());
+  EXPECT_THAT(lists[2], IsEmpty());
+}
+
 TEST(Grouped, ListsSurviveAMove) {
   Grouped<int> lists(1, {{0, 1}, {0, 2}});
   const std::span<const int> before = lists[0];

@@ -34,8 +34,12 @@ std::int64_t value_bytes(const Trace& trace, const Machine& machine, ValueId val
 }  // namespace
 
 MemoryBounds memory_bounds(const Trace& trace, const Machine& machine) {
+  return memory_bounds(trace, trace::Lifetimes(trace), machine);
+}
+
+MemoryBounds memory_bounds(const Trace& trace, const trace::Lifetimes& lifetimes,
+                           const Machine& machine) {
   MemoryBounds bounds;
-  const trace::Lifetimes lifetimes(trace);
   std::int64_t live = 0;
   for (const Storage& storage : trace.storages()) {
     if (storage.at_start) live += cost::device_bytes(storage, machine);

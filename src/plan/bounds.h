@@ -7,6 +7,7 @@
 
 #include "lowtide/machine.h"
 #include "lowtide/trace.h"
+#include "trace/lifetimes.h"
 
 namespace lowtide::plan {
 
@@ -23,5 +24,8 @@ struct MemoryBounds {
 };
 
 MemoryBounds memory_bounds(const Trace& trace, const Machine& machine);
+// For a caller that has the lifetimes already. Requires: they are of the traced order.
+MemoryBounds memory_bounds(const Trace& trace, const trace::Lifetimes& lifetimes,
+                           const Machine& machine);
 
 }  // namespace lowtide::plan

@@ -13,10 +13,10 @@ using base::Digest;
 void add_flag(Digest& digest, bool flag) { digest.add(std::int64_t{flag ? 1 : 0}); }
 
 // Lists carry their length, so that the end of one never reads as the start of the next.
-template <class Item, class Add>
-void add_list(Digest& digest, const std::vector<Item>& items, Add add) {
+template <class List, class Add>
+void add_list(Digest& digest, const List& items, Add add) {
   digest.add(static_cast<std::int64_t>(items.size()));
-  for (const Item& item : items) add(item);
+  for (const auto& item : items) add(item);
 }
 
 void add_storage(Digest& digest, const Storage& storage) {
@@ -33,7 +33,7 @@ void add_storage(Digest& digest, const Storage& storage) {
   });
 }
 
-void add_uses(Digest& digest, const std::vector<Use>& uses) {
+void add_uses(Digest& digest, std::span<const Use> uses) {
   add_list(digest, uses, [&digest](const Use& use) {
     digest.add(std::int64_t{use.value.index});
     add_flag(digest, use.side_effect);

@@ -53,7 +53,7 @@ StorageId NameTable::storage(std::string_view name) const {
 ValueId NameTable::value(std::string_view name) const {
   const std::size_t dot = name.rfind('.');
   LT_REQUIRE(dot != std::string_view::npos, "not a value: '", name, "'; write STORAGE.VERSION");
-  const std::vector<ValueId>& versions = problem_.trace->versions(storage(name.substr(0, dot)));
+  const std::span<const ValueId> versions = problem_.trace->versions(storage(name.substr(0, dot)));
   const auto version = base::parse_number<std::int64_t>(name.substr(dot + 1));
   LT_REQUIRE(version && *version >= 0 && *version < static_cast<std::int64_t>(versions.size()),
              "the trace has no value '", name, "'; the storage has ", versions.size(), " versions");

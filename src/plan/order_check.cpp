@@ -69,7 +69,7 @@ class OrderCheck {
 
   OpId next_writer(ValueId id) const {
     const Value& value = trace_.value(id);
-    const std::vector<ValueId>& versions = trace_.versions(value.storage);
+    const std::span<const ValueId> versions = trace_.versions(value.storage);
     const auto next = static_cast<std::size_t>(value.version) + 1;
     return next < versions.size() ? trace_.value(versions[next]).producer : OpId{};
   }

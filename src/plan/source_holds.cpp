@@ -38,7 +38,8 @@ std::vector<Tick> needed_until(const Trace& trace, const trace::Lifetimes& lifet
 std::vector<ExtendedLife> hold_sources(const Problem& problem, const trace::Lifetimes& lifetimes,
                                        const cost::CostTable& costs) {
   const Trace& trace = *problem.trace;
-  if (memory_bounds(trace, problem.machine).plain_peak_bytes <= problem.budget_bytes) return {};
+  const MemoryBounds bounds = memory_bounds(trace, lifetimes, problem.machine);
+  if (bounds.plain_peak_bytes <= problem.budget_bytes) return {};
   const std::vector<Tick> needed = needed_until(trace, lifetimes);
   std::vector<ExtendedLife> holds;
   for (std::size_t i = 0; i < trace.values().size(); ++i) {

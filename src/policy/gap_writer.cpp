@@ -19,20 +19,28 @@ enum class Where : std::uint8_t { kNowhere, kDevice, kIncoming, kTier };
 class Writer {
  public:
   Writer(const Problem& problem, const trace::Lifetimes& lifetimes, const cost::CostTable& costs,
-         const GapDecisions& decisions, std::int64_t max_replays)
+         const GapDecisions& decisions, std::int64_t max_replays, bool recording)
       : problem_(problem),
         trace_(*problem.trace),
         lifetimes_(lifetimes),
         costs_(costs),
         decisions_(decisions),
         max_replays_(max_replays),
+        recording_(recording),
         where_(trace_.values().size(), Where::kNowhere),
         held_until_(trace_.values().size(), -1),
         last_reader_(trace_.values().size(), -1),
         fresh_at_(trace_.values().size(), -1),
-        fetch_of_(trace_.values().size(), -1),
-        swap_of_(trace_.values().size(), -1),
+        // Nothing to look up there without swaps.
+        fetch_of_(decisions.swaps.empty() ? 0 : trace_.values().size(), -1),
+        swap_of_(decisions.swaps.empty() ? 0 : trace_.values().size(), -1),
         replayed_at_(trace_.ops().size(), -1) {
+    // Most drops come with a replay and a second drop; growing by copying would cost as much as the
+    // walk itself.
+    if (recording) {
+      result_.actions.reserve(3 * decisions.drops.size() + 3 * decisions.swaps.size());
+    }
+    result_.tick_bytes.reserve(ticks());
     sort_decisions();
     place_sources();
   }
@@ -99,25 +107,30 @@ class Writer {
       until = std::max(until, hold.until);
     }
     std::vector<std::pair<std::size_t, ValueId>> ends;
-    for (std::size_t i = 0; i < held_until_.size(); ++i) {
-      const auto value = make_id<ValueId>(i);
-      if (held_until_[i] <= lifetimes_.of(value).dies) continue;
-      ends.emplace_back(slot(held_until_[i]), value);
-      result_.actions.emplace_back(
-          Hold{value, op_at(held_until_[i]), op_at(lifetimes_.of(value).dies)});
+    for (const plan::ExtendedLife& hold : decisions_.holds) {
+      const Tick dies = lifetimes_.of(hold.value).dies;
+      // Of several holds on one value the longest counts.
+      if (hold.until <= dies || hold.until < held_until_[hold.value.slot()]) continue;
+      ends.emplace_back(slot(hold.until), hold.value);
+      record(Hold{hold.value, op_at(hold.until), op_at(dies)});
     }
     hold_ends_at_ = base::Grouped<ValueId>(ticks(), ends);
   }
 
   void place_sources() {
-    for (std::size_t i = 0; i < trace_.values().size(); ++i) {
-      if (trace_.values()[i].is_source()) appear(make_id<ValueId>(i));
+    for (std::size_t i = 0; i < trace_.values().size() && trace_.values()[i].is_source(); ++i) {
+      appear(make_id<ValueId>(i));
     }
     for (const StartsIn& start : decisions_.starts) {
       const ValueId value = trace_.versions(start.storage).front();
       vanish(value);
       where(value) = Where::kTier;
     }
+  }
+
+  template <class ActionType>
+  void record(ActionType&& action) {
+    if (recording_) result_.actions.emplace_back(std::forward<ActionType>(action));
   }
 
   void appear(ValueId value) {
@@ -145,7 +158,7 @@ class Writer {
 
   void fetch(ValueId value, Tick need) {
     fetch_of_[value.slot()] = static_cast<std::int32_t>(result_.actions.size());
-    result_.actions.emplace_back(Fetch{value, op_at(tick_), op_at(need)});
+    record(Fetch{value, op_at(tick_), op_at(need)});
     appear(value);
     if (need > tick_) where(value) = Where::kIncoming;
   }
@@ -157,9 +170,10 @@ class Writer {
       hurried_.push_back(value);
     }
     if (where(value) != Where::kIncoming) return;
+    where(value) = Where::kDevice;
+    if (!recording_) return;
     auto& action = result_.actions[static_cast<std::size_t>(fetch_of_[value.slot()])];
     std::get<Fetch>(action).needed_by = op_at(tick_);
-    where(value) = Where::kDevice;
   }
 
   // Finds the ops to replay so that everything this tick reads is on the device, and replays them.
@@ -187,10 +201,8 @@ class Writer {
   }
 
   bool want_survivors() {
-    for (std::size_t i = 0; i < trace_.values().size(); ++i) {
-      const auto value = make_id<ValueId>(i);
-      if (!lifetimes_.of(value).at_end || where(value) == Where::kTier) continue;
-      if (!want(value)) return false;
+    for (const ValueId value : lifetimes_.deaths(lifetimes_.end())) {
+      if (where(value) != Where::kTier && !want(value)) return false;
     }
     return true;
   }
@@ -229,7 +241,7 @@ class Writer {
   void replay(Tick replayed) {
     const OpId id = op_at(replayed);
     const Op& op = trace_.op(id);
-    result_.actions.emplace_back(Run{id, op_at(tick_)});
+    record(Run{id, op_at(tick_)});
     result_.replay_seconds += costs_.op(id);
     std::int64_t extra = cost::device_bytes(op.workspace_bytes, problem_.machine);
     for (const Use& write : op.writes) extra += costs_.value(write.value);
@@ -265,7 +277,7 @@ class Writer {
       return;
     }
     vanish(value);
-    result_.actions.emplace_back(Drop{value, op_at(tick_), Drop::Side::kBefore});
+    record(Drop{value, op_at(tick_), Drop::Side::kBefore});
   }
 
   void run_op() {
@@ -281,7 +293,7 @@ class Writer {
     for (const ValueId value : drops_at_[slot(tick_)]) {
       if (where(value) != Where::kDevice) continue;
       vanish(value);
-      result_.actions.emplace_back(Drop{value, op_at(tick_), Drop::Side::kAfter});
+      record(Drop{value, op_at(tick_), Drop::Side::kAfter});
     }
     for (const std::size_t index : moves_at_[slot(tick_)]) start_move(index);
     return_hurried();
@@ -321,7 +333,7 @@ class Writer {
     vanish(swap.value);
     where(swap.value) = Where::kTier;
     swap_of_[swap.value.slot()] = static_cast<std::int32_t>(index);
-    result_.actions.emplace_back(Move{swap.value, swap.tier, op_at(tick_), ""});
+    record(Move{swap.value, swap.tier, op_at(tick_), ""});
   }
 
   const Problem& problem_;
@@ -330,6 +342,7 @@ class Writer {
   const cost::CostTable& costs_;
   const GapDecisions& decisions_;
   std::int64_t max_replays_;
+  bool recording_;
 
   std::vector<Where> where_;
   std::vector<Tick> held_until_;
@@ -364,7 +377,13 @@ class Writer {
 std::optional<WrittenPlan> write_gaps(const Problem& problem, const trace::Lifetimes& lifetimes,
                                       const cost::CostTable& costs, const GapDecisions& decisions,
                                       std::int64_t max_replays) {
-  return Writer(problem, lifetimes, costs, decisions, max_replays).write();
+  return Writer(problem, lifetimes, costs, decisions, max_replays, /*recording=*/true).write();
+}
+
+std::optional<WrittenPlan> weigh_gaps(const Problem& problem, const trace::Lifetimes& lifetimes,
+                                      const cost::CostTable& costs, const GapDecisions& decisions,
+                                      std::int64_t max_replays) {
+  return Writer(problem, lifetimes, costs, decisions, max_replays, /*recording=*/false).write();
 }
 
 Plan finish_plan(const Problem& problem, std::string policy, WrittenPlan written) {

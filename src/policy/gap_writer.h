@@ -64,6 +64,12 @@ std::optional<WrittenPlan> write_gaps(const Problem& problem, const trace::Lifet
                                       const cost::CostTable& costs, const GapDecisions& decisions,
                                       std::int64_t max_replays);
 
+// The same figures without the actions, for a planner that tries many decisions: on long steps the
+// actions are most of the work.
+std::optional<WrittenPlan> weigh_gaps(const Problem& problem, const trace::Lifetimes& lifetimes,
+                                      const cost::CostTable& costs, const GapDecisions& decisions,
+                                      std::int64_t max_replays);
+
 // The plan as policies return it.
 Plan finish_plan(const Problem& problem, std::string policy, WrittenPlan written);
 

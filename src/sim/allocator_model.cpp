@@ -11,7 +11,10 @@
 namespace lowtide::sim {
 
 AllocatorModel::AllocatorModel(const AllocatorRules& rules, std::int64_t limit_bytes)
-    : rules_(rules), limit_bytes_(limit_bytes) {
+    : rules_(rules),
+      limit_bytes_(limit_bytes),
+      nodes_(std::make_unique<std::pmr::unsynchronized_pool_resource>()),
+      pools_{Pool(nodes_.get()), Pool(nodes_.get())} {
   LT_REQUIRE(rules.round_bytes > 0 && rules.small_segment_bytes > 0 &&
                  rules.large_segment_bytes > 0 && rules.large_round_bytes > 0,
              "the allocator's sizes must be positive");

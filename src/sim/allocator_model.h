@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <memory_resource>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -83,13 +85,15 @@ class AllocatorModel {
   };
 
   struct Pool {
+    explicit Pool(std::pmr::memory_resource* nodes) : free(nodes), whole(nodes), unmapped(nodes) {}
+
     bool is_small = false;
     std::int64_t page_bytes = 0;
-    std::set<Key> free;
+    std::pmr::set<Key> free;
     // The free blocks that are a whole segment.
-    std::set<Key> whole;
+    std::pmr::set<Key> whole;
     // Expandable segments only: address space without memory. Offset and size are whole pages.
-    std::set<Key> unmapped;
+    std::pmr::set<Key> unmapped;
   };
 
   Pool& pool_of(const Block& block) { return pools_[block.is_small ? 0 : 1]; }
@@ -123,6 +127,8 @@ class AllocatorModel {
 
   AllocatorRules rules_;
   std::int64_t limit_bytes_;
+  // Nodes of the pools' sets, close together however scattered the heap is.
+  std::unique_ptr<std::pmr::unsynchronized_pool_resource> nodes_;
   std::array<Pool, 2> pools_;
   std::vector<Block> blocks_;
   std::vector<Handle> unused_blocks_;

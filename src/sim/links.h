@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <queue>
 #include <span>
@@ -100,7 +101,8 @@ class Links {
   void set_speed(std::size_t index);
 
   std::vector<Lane> lanes_;
-  std::vector<Job> jobs_;
+  // Grows by one for every copy; moving all of them whenever it grows would cost more than they do.
+  std::deque<Job> jobs_;
   std::vector<CopyId> finished_;
   CopyId last_finished_ = kNone;
   std::size_t unfinished_ = 0;

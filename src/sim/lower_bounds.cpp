@@ -19,7 +19,7 @@ class Traffic {
       : problem_(problem), trace_(*problem.trace), lanes_(problem.machine.tiers.size()) {
     copies_.resize(trace_.values().size());
     for (const StartsIn& start : plan.starts) {
-      const std::vector<ValueId>& versions = trace_.versions(start.storage);
+      const std::span<const ValueId> versions = trace_.versions(start.storage);
       if (!versions.empty()) copies_[versions.front().slot()].tier = start.tier;
     }
     // A fetch carries what the last move before it left behind, so the order matters.

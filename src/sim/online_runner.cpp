@@ -197,7 +197,7 @@ class Runner {
 
   // Brings back every value in `reads` and locks it. Locks what it got even when it fails; a failed
   // run ends anyway.
-  bool prepare(const std::vector<Use>& reads, bool with_side_effects) {
+  bool prepare(std::span<const Use> reads, bool with_side_effects) {
     for (const Use& read : reads) {
       if (read.side_effect && !with_side_effects) continue;
       if (!state(read.value).resident && !compute_again(read.value)) return false;
@@ -211,7 +211,7 @@ class Runner {
     std::vector<Frame> frames{Frame{trace_.value(value).producer}};
     while (!frames.empty()) {
       Frame& frame = frames.back();
-      const std::vector<Use>& reads = trace_.op(frame.op).reads;
+      std::span<const Use> reads = trace_.op(frame.op).reads;
       OpId first_missing;
       while (frame.next_read < reads.size() && !first_missing.valid()) {
         const Use& read = reads[frame.next_read];
@@ -280,7 +280,7 @@ class Runner {
   }
 
   bool reads(OpId id, ValueId value) const {
-    const std::vector<Use>& uses = trace_.op(id).reads;
+    std::span<const Use> uses = trace_.op(id).reads;
     return std::any_of(uses.begin(), uses.end(),
                        [&](const Use& use) { return use.value == value && !use.side_effect; });
   }

@@ -40,7 +40,7 @@ void Simulation::place_sources() {
   for (const StartsIn& start : plan_.starts) starts[start.storage.slot()] = start.tier;
   for (std::size_t i = 0; i < trace_.values().size(); ++i) {
     const Value& value = trace_.values()[i];
-    if (!value.is_source()) continue;
+    if (!value.is_source()) break;  // sources come first
     const auto id = make_id<ValueId>(i);
     const Storage& storage = trace_.storage(value.storage);
     if (const TierId tier = starts[value.storage.slot()]; tier.valid()) {
@@ -108,9 +108,11 @@ void Simulation::prelude(Tick tick) {
 void Simulation::release(Tick tick) {
   clocks_.settle();
   catch_up();
-  for (const ValueId dead : schedule_.lifetimes().deaths(tick)) {
-    const bool outlives_step = schedule_.lifetimes().of(dead).at_end;
-    if (!outlives_step && schedule_.held_until(dead, tick) <= tick) let_go(dead);
+  // What outlives the step dies at its end, where nothing is released any more.
+  if (tick < schedule_.end()) {
+    for (const ValueId dead : schedule_.lifetimes().deaths(tick)) {
+      if (schedule_.held_until(dead, tick) <= tick) let_go(dead);
+    }
   }
   for (const ValueId value : schedule_.holds_ending(tick)) let_go(value);
   for (const std::int32_t index : schedule_.at(tick).releases) {

@@ -72,7 +72,7 @@ void put_side_effects_last(std::vector<StorageUse>& uses) {
 // Storages may be added between ops, but files list all of them first. Numbering sources first, in
 // the order of storages, makes the ids of values the same whichever way a trace was made.
 void number_sources_first(std::vector<Value>& values, std::vector<std::vector<ValueId>>& versions,
-                          std::vector<Op>& ops) {
+                          std::vector<Use>& uses) {
   const auto is_source = [](const Value& value) { return value.is_source(); };
   if (std::is_partitioned(values.begin(), values.end(), is_source)) return;
   std::vector<ValueId> renumbered(values.size());
@@ -87,10 +87,7 @@ void number_sources_first(std::vector<Value>& values, std::vector<std::vector<Va
   for (std::vector<ValueId>& list : versions) {
     for (ValueId& id : list) renumber(id);
   }
-  for (Op& op : ops) {
-    for (Use& use : op.reads) renumber(use.value);
-    for (Use& use : op.writes) renumber(use.value);
-  }
+  for (Use& use : uses) renumber(use.value);
 }
 
 Op plain_op(OpSpec& spec) {
@@ -130,10 +127,10 @@ StorageId TraceBuilder::add_storage(Storage storage) {
   check_distinct_names(storage.codecs, "storage " + storage.name);
   storage.freed_after = OpId{};
   const auto id = make_id<StorageId>(trace_.storages_.size());
-  trace_.versions_.emplace_back();
+  versions_.emplace_back();
   last_use_.emplace_back();
   if (storage.at_start) {
-    trace_.versions_.back().push_back(make_id<ValueId>(trace_.values_.size()));
+    versions_.back().push_back(make_id<ValueId>(trace_.values_.size()));
     trace_.values_.push_back(Value{.storage = id, .version = 0, .producer = OpId{}});
   }
   trace_.storages_.push_back(std::move(storage));
@@ -154,14 +151,14 @@ void TraceBuilder::touch(StorageId id, OpId op, const std::string& op_name) {
 }
 
 ValueId TraceBuilder::read(const StorageUse& use, const std::string& op_name) {
-  const auto& versions = trace_.versions(use.storage);
+  const auto& versions = versions_[use.storage.slot()];
   LT_REQUIRE(!versions.empty(), "op ", op_name, " reads storage ", trace_.storage(use.storage).name,
              " before anything was written there");
   return versions.back();
 }
 
 ValueId TraceBuilder::write(const StorageUse& use, OpId op, Op& result) {
-  auto& versions = trace_.versions_[use.storage.slot()];
+  auto& versions = versions_[use.storage.slot()];
   if (!versions.empty()) result.in_place = true;
   const auto id = make_id<ValueId>(trace_.values_.size());
   LT_REQUIRE(trace_.values_.size() < kMaxCount, "too many values");
@@ -186,11 +183,13 @@ OpId TraceBuilder::add_op(OpSpec spec) {
 
   Op op = plain_op(spec);
   for (const StorageUse& use : spec.reads) {
-    op.reads.push_back(Use{.value = read(use, op.name), .side_effect = use.side_effect});
+    trace_.uses_.push_back(Use{.value = read(use, op.name), .side_effect = use.side_effect});
   }
   for (const StorageUse& use : spec.writes) {
-    op.writes.push_back(Use{.value = write(use, id, op), .side_effect = use.side_effect});
+    trace_.uses_.push_back(Use{.value = write(use, id, op), .side_effect = use.side_effect});
   }
+  use_counts_.emplace_back(static_cast<std::uint32_t>(spec.reads.size()),
+                           static_cast<std::uint32_t>(spec.writes.size()));
   trace_.ops_.push_back(std::move(op));
   for (const StorageId freed : spec.frees) {
     const std::string& op_name = trace_.ops_.back().name;
@@ -198,7 +197,7 @@ OpId TraceBuilder::add_op(OpSpec spec) {
     Storage& storage = trace_.storages_[freed.slot()];
     LT_REQUIRE(!storage.at_end, "op ", op_name, " frees storage ", storage.name,
                ", which is said to exist at the end");
-    LT_REQUIRE(!trace_.versions(freed).empty(), "op ", op_name, " frees storage ", storage.name,
+    LT_REQUIRE(!versions_[freed.slot()].empty(), "op ", op_name, " frees storage ", storage.name,
                " before anything was written there");
     storage.freed_after = id;
   }
@@ -211,7 +210,7 @@ Trace TraceBuilder::build() {
   for (std::size_t i = 0; i < trace_.storages_.size(); ++i) {
     Storage& storage = trace_.storages_[i];
     LT_REQUIRE(names.insert(storage.name).second, "two storages have the name ", storage.name);
-    LT_REQUIRE(!trace_.versions_[i].empty(), "storage ", storage.name,
+    LT_REQUIRE(!versions_[i].empty(), "storage ", storage.name,
                " is never written and does not exist at the start");
     total_bytes += storage.bytes;
     LT_REQUIRE(total_bytes <= kMaxTotalBytes, "the storages are too large together");
@@ -223,11 +222,30 @@ Trace TraceBuilder::build() {
       storage.freed_after = OpId{};
     }
   }
-  number_sources_first(trace_.values_, trace_.versions_, trace_.ops_);
+  number_sources_first(trace_.values_, versions_, trace_.uses_);
+  point_ops_at_uses();
+  list_versions();
   Trace result = std::move(trace_);
-  trace_ = Trace{};
-  last_use_.clear();
+  *this = TraceBuilder(result.name());
   return result;
+}
+
+void TraceBuilder::point_ops_at_uses() {
+  const Use* next = trace_.uses_.data();
+  for (std::size_t i = 0; i < trace_.ops_.size(); ++i) {
+    const auto [reads, writes] = use_counts_[i];
+    trace_.ops_[i].reads = {next, reads};
+    trace_.ops_[i].writes = {next + reads, writes};
+    next += reads + writes;
+  }
+}
+
+void TraceBuilder::list_versions() {
+  for (const std::vector<ValueId>& versions : versions_) {
+    trace_.version_starts_.push_back(static_cast<std::uint32_t>(trace_.versions_.size()));
+    trace_.versions_.insert(trace_.versions_.end(), versions.begin(), versions.end());
+  }
+  trace_.version_starts_.push_back(static_cast<std::uint32_t>(trace_.versions_.size()));
 }
 
 }  // namespace lowtide

@@ -34,7 +34,7 @@ json storage_json(const Storage& storage) {
   return result;
 }
 
-void put_uses(json& result, const Trace& trace, const char* key, const std::vector<Use>& uses) {
+void put_uses(json& result, const Trace& trace, const char* key, std::span<const Use> uses) {
   const std::string side_key = std::string("side_") + key;
   for (const Use& use : uses) {
     result[use.side_effect ? side_key : key].push_back(trace.value(use.value).storage.index);

@@ -50,13 +50,15 @@ void Lifetimes::find_reads(const Trace& trace) {
   for (std::size_t i = 0; i < lifetimes_.size(); ++i) lifetimes_[i].reads = reads_[i];
 }
 
-void Lifetimes::find_deaths(const Trace& trace) {
-  // The tick after which each storage is released.
+// By storage: the tick after which it is released.
+std::vector<Tick> Lifetimes::find_releases(const Trace& trace) const {
   std::vector<Tick> released(trace.storages().size(), 0);
   for (std::size_t i = 0; i < trace.storages().size(); ++i) {
     const Storage& storage = trace.storages()[i];
     released[i] = storage.at_end ? end() : tick_of(storage.freed_after);
   }
+  // In the traced order nothing uses a storage after its release.
+  if (std::is_sorted(sequence_.begin(), sequence_.end())) return released;
   for (Tick tick = 0; tick < end(); ++tick) {
     const auto extend = [&](StorageId id) {
       released[id.slot()] = std::max(released[id.slot()], tick);
@@ -66,17 +68,25 @@ void Lifetimes::find_deaths(const Trace& trace) {
     for (const Use& use : op.writes) extend(trace.value(use.value).storage);
     for (const StorageId view : op.views) extend(view);
   }
+  return released;
+}
+
+void Lifetimes::find_deaths(const Trace& trace) {
+  const std::vector<Tick> released = find_releases(trace);
+  // Versions of a storage have rising ids, so that going backwards the next one comes first.
+  std::vector<ValueId> next_version(trace.storages().size());
+  for (std::size_t i = trace.values().size(); i-- > 0;) {
+    const Value& value = trace.values()[i];
+    const ValueId next = std::exchange(next_version[value.storage.slot()], make_id<ValueId>(i));
+    Lifetime& life = lifetimes_[i];
+    life.overwritten = next.valid();
+    life.dies = next.valid() ? tick_of(trace.value(next).producer) : released[value.storage.slot()];
+    life.at_end = !next.valid() && trace.storage(value.storage).at_end;
+  }
   std::vector<std::pair<std::size_t, ValueId>> deaths;
   deaths.reserve(lifetimes_.size());
-  for (std::size_t s = 0; s < trace.storages().size(); ++s) {
-    const std::vector<ValueId>& versions = trace.versions(make_id<StorageId>(s));
-    for (std::size_t v = 0; v < versions.size(); ++v) {
-      Lifetime& life = lifetimes_[versions[v].slot()];
-      life.overwritten = v + 1 < versions.size();
-      life.dies = life.overwritten ? tick_of(trace.value(versions[v + 1]).producer) : released[s];
-      life.at_end = !life.overwritten && trace.storages()[s].at_end;
-      deaths.emplace_back(static_cast<std::size_t>(life.dies), versions[v]);
-    }
+  for (std::size_t i = 0; i < lifetimes_.size(); ++i) {
+    deaths.emplace_back(static_cast<std::size_t>(lifetimes_[i].dies), make_id<ValueId>(i));
   }
   deaths_ = base::Grouped<ValueId>(sequence_.size() + 1, deaths);
 }

@@ -63,6 +63,7 @@ class Lifetimes {
  private:
   void find_reads(const Trace& trace);
   void find_deaths(const Trace& trace);
+  std::vector<Tick> find_releases(const Trace& trace) const;
 
   std::vector<OpId> sequence_;
   // By op; one more entry than ops, so that the end position has its tick too.

@@ -95,7 +95,7 @@ TEST(Lifetimes, ListDeathsByTick) {
       "op f forward : x -> a\nop g forward : a -> w\n");
   const Lifetimes lifetimes(trace);
   EXPECT_THAT(lifetimes.deaths(0), ElementsAre(ValueId{0}));              // x.0
-  EXPECT_THAT(lifetimes.deaths(1), ElementsAre(ValueId{2}, ValueId{1}));  // a.0, w.0
+  EXPECT_THAT(lifetimes.deaths(1), ElementsAre(ValueId{1}, ValueId{2}));  // w.0, a.0
   EXPECT_THAT(lifetimes.deaths(2), ElementsAre(ValueId{3}));              // w.1
 }
 

@@ -40,7 +40,7 @@ void print_attributes(std::ostream& out, const Op& op) {
   }
 }
 
-void print_uses(std::ostream& out, const Trace& trace, const std::vector<Use>& uses) {
+void print_uses(std::ostream& out, const Trace& trace, std::span<const Use> uses) {
   for (const Use& use : uses) {
     out << ' ' << (use.side_effect ? "~" : "") << trace.storage_of(use.value).name;
   }

@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include "budgets.h"
 
+#include <string>
+
+#include "support/sanitizer.h"
+
 namespace lowtide::contract {
 namespace {
 
 using Source = TraceCase::Source;
 
 const std::vector<int> kAll{100, 90, 70, 50, 35, 20};
+const std::vector<int> kForVariants{70, 50, 20};
+const std::vector<int> kForSanitizers{50};
 
 struct SlowPair {
   std::string policy;
@@ -25,8 +31,6 @@ const std::vector<SlowPair>& slow_pairs() {
       {"evict_all_by_recompute", {Source::kDtrLog, "treelstm"}, {50, 20}},
       {"sublinear_recursive", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"capuchin_no_swap", {Source::kRecorded, "lstm"}, {90, 50, 20}},
-      {"dtr_score_exact", {Source::kDtrLog, "lstm"}, {90, 50, 20}},
-      {"dtr_dead_keep", {Source::kDtrLog, "treelstm"}, {90, 50, 20}},
       {"sublinear", {Source::kRecorded, "lstm"}, {90, 50, 20}},
   };
   return kPairs;
@@ -34,13 +38,16 @@ const std::vector<SlowPair>& slow_pairs() {
 
 }  // namespace
 
-std::vector<int> budgets_for(const std::string& policy, const TraceCase& trace) {
+std::vector<int> budgets_for(const support::PolicyCase& policy, const TraceCase& trace) {
+  const bool is_large = trace.source == Source::kRecorded || trace.source == Source::kDtrLog;
+  if (support::kIsSanitized && is_large) return kForSanitizers;
   for (const SlowPair& pair : slow_pairs()) {
-    const bool is_it =
-        pair.policy == policy && pair.trace.source == trace.source && pair.trace.name == trace.name;
+    const bool is_it = pair.policy == policy.name && pair.trace.source == trace.source &&
+                       pair.trace.name == trace.name;
     if (is_it) return pair.percents;
   }
-  return kAll;
+  const bool is_variant = policy.name != policy.policy;
+  return is_variant && trace.source == Source::kDtrLog ? kForVariants : kAll;
 }
 
 }  // namespace lowtide::contract

@@ -93,7 +93,7 @@ TEST_P(Contract, Holds) {
   Problem problem = load(GetParam().trace);
   if (!problem.trace) GTEST_SKIP() << support::kNoDtrLogs;
   const std::int64_t plain = plan::memory_bounds(*problem.trace, problem.machine).plain_peak_bytes;
-  for (const int percent : budgets_for(GetParam().policy.name, GetParam().trace)) {
+  for (const int percent : budgets_for(GetParam().policy, GetParam().trace)) {
     problem.budget_bytes = plain * percent / 100;
     SCOPED_TRACE(std::to_string(percent) + " %, " + std::to_string(problem.budget_bytes));
     const PlanOutcome first = outcome(problem);

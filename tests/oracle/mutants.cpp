@@ -182,7 +182,7 @@ class Embellisher {
     const auto storage = make_id<StorageId>(random_.below(trace_.storages().size()));
     const TierId where = tier();
     plan_->starts.push_back({storage, where});
-    const std::vector<ValueId>& versions = trace_.versions(storage);
+    const std::span<const ValueId> versions = trace_.versions(storage);
     if (versions.empty()) return;
     const OpId needed = op();
     if (chance(80)) insert(Fetch{versions.front(), std::min(needed, op()), needed});

@@ -21,8 +21,7 @@ void require(bool condition, const std::string& fault) {
 class Walker {
  public:
   Walker(const Problem& problem, const Plan& plan)
-      : problem_(problem),
-        trace_(*problem.trace),
+      : trace_(*problem.trace),
         plan_(plan),
         lives_(trace_, checked_order(trace_, plan)),
         bytes_(problem, plan) {}
@@ -266,7 +265,6 @@ class Walker {
     }
   }
 
-  const Problem& problem_;
   const Trace& trace_;
   const Plan& plan_;
   NaturalLives lives_;

@@ -68,7 +68,7 @@ ValueId NaturalLives::before(ValueId value) const {
 ValueId NaturalLives::after(ValueId value) const {
   const Value& v = trace_.value(value);
   const auto next = static_cast<std::size_t>(v.version + 1);
-  const std::vector<ValueId>& versions = trace_.versions(v.storage);
+  const std::span<const ValueId> versions = trace_.versions(v.storage);
   return next < versions.size() ? versions[next] : ValueId{};
 }
 

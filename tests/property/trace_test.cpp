@@ -44,7 +44,7 @@ bool reads(const Op& op, ValueId value) {
 }
 
 bool touches(const Trace& trace, const Op& op, StorageId storage) {
-  const auto uses = [&](const std::vector<Use>& list) {
+  const auto uses = [&](std::span<const Use> list) {
     return std::any_of(list.begin(), list.end(),
                        [&](const Use& use) { return trace.value(use.value).storage == storage; });
   };

@@ -61,7 +61,6 @@ class Planner {
         dropped_gaps_(trace_.values().size()),
         swap_of_(trace_.values().size(), -1),
         as_published_(as_published),
-        index_(static_cast<std::size_t>(lifetimes_.end()) + 1),
         seen_(trace_.ops().size(), -1) {
     if (!problem.machine.tiers.empty()) host_left_ = problem.machine.tiers[0].capacity_bytes;
     find_candidates();
@@ -79,7 +78,6 @@ class Planner {
                                     (bytes > problem_.budget_bytes ? 1 : 0));
     }
     if (options_.may_swap) swap_hidden();
-    file_candidates();
     for (int round = 0; round < kMaxRounds; ++round) {
       const bool progress = take_until_done() || round == 0;
       WrittenPlan written = write();
@@ -250,12 +248,13 @@ class Planner {
   }
 
   void file_candidates() {
+    index_.emplace(static_cast<std::size_t>(lifetimes_.end()) + 1);
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const GapCandidate& c = candidates_[i];
       if (c.taken || (!can_swap(c) && !can_drop(c))) continue;
       // Every candidate is priced when it first comes up.
-      index_.add(static_cast<std::int32_t>(i), static_cast<std::size_t>(c.from) + 1,
-                 static_cast<std::size_t>(c.to) - 1, kNever);
+      index_->add(static_cast<std::int32_t>(i), static_cast<std::size_t>(c.from) + 1,
+                  static_cast<std::size_t>(c.to) - 1, kNever);
     }
   }
 
@@ -266,10 +265,13 @@ class Planner {
   // Second phase: at the fullest tick, the candidate that saves most bytes a second. A price only
   // rises as more is dropped, so a candidate whose price still stands is the best one.
   bool take_until_done() {
+    if (is_done()) return false;
+    // The index is the largest thing here by far, and hidden swaps alone often do.
+    if (!index_) file_candidates();
     bool progress = false;
     while (!is_done()) {
       const std::size_t worst = profile_->argmax();
-      const std::optional<std::int32_t> id = index_.best(worst);
+      const std::optional<std::int32_t> id = index_->best(worst);
       if (!id) return progress;
       GapCandidate& c = candidates_[static_cast<std::size_t>(*id)];
       const double drop_seconds = can_drop(c) ? replay_seconds(c) : kNever;
@@ -278,7 +280,7 @@ class Planner {
       const double swap_seconds = can_swap(c) ? shown_seconds(c, slots, fullest) : kNever;
       const double cheapest = std::min(drop_seconds, swap_seconds);
       if (cheapest == kNever) {
-        index_.remove(*id);
+        index_->remove(*id);
         continue;
       }
       const double msps = static_cast<double>(c.bytes) / std::max(cheapest, 1e-12);
@@ -286,7 +288,7 @@ class Planner {
         set_priority(*id, msps);
         continue;
       }
-      index_.remove(*id);
+      index_->remove(*id);
       if (drop_seconds <= swap_seconds) {
         take_drop(c);
       } else {
@@ -305,7 +307,7 @@ class Planner {
   void set_priority(std::int32_t id, double priority) {
     if (priorities_.empty()) priorities_.resize(candidates_.size(), 0);
     priorities_[static_cast<std::size_t>(id)] = priority;
-    index_.update(id, priority);
+    index_->update(id, priority);
   }
 
   // How much of a swap compute does not hide: copies that meet, a way in that ends too late, and
@@ -390,7 +392,7 @@ class Planner {
   // Bytes to save until the published method stops, and whether that still counts.
   std::int64_t to_save_ = 0;
   bool as_published_;
-  solve::StabIndex index_;
+  std::optional<solve::StabIndex> index_;
   std::vector<double> priorities_;
   // By op: the number of the last search for a replay that met it.
   std::vector<std::int32_t> seen_;

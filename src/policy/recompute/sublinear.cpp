@@ -74,7 +74,11 @@ class Planner {
     if (options_.form != Form::kRecursive) try_segments();
     if (options_.form == Form::kRecursive) try_decisions(recursive(options_.branch));
     if (options_.form == Form::kAuto && !best_) try_recursive();
-    if (best_) return finish_plan(problem_, "sublinear", *std::move(best_));
+    if (best_) {
+      auto written = write_gaps(problem_, lifetimes_, costs_, *best_, max_replays());
+      LT_CHECK(written, "what was weighed can be written");
+      return finish_plan(problem_, "sublinear", *std::move(written));
+    }
     return Refusal{.reason = base::concat("the smallest peak of any segment size is ",
                                           base::format_bytes(smallest_peak_)),
                    .smallest_budget_bytes = smallest_peak_};
@@ -257,14 +261,19 @@ class Planner {
     return decisions;
   }
 
-  void try_decisions(const GapDecisions& decisions) {
-    const auto ops = static_cast<std::int64_t>(trace_.ops().size());
-    std::optional<WrittenPlan> written =
-        write_gaps(problem_, lifetimes_, costs_, decisions, 64 * ops + 1000);
-    if (!written) return;
-    smallest_peak_ = std::min(smallest_peak_, written->peak_bytes);
-    if (written->peak_bytes > problem_.budget_bytes) return;
-    if (!best_ || written->replay_seconds < best_->replay_seconds) best_ = std::move(written);
+  std::int64_t max_replays() const {
+    return 64 * static_cast<std::int64_t>(trace_.ops().size()) + 1000;
+  }
+
+  void try_decisions(GapDecisions decisions) {
+    const std::optional<WrittenPlan> weighed =
+        weigh_gaps(problem_, lifetimes_, costs_, decisions, max_replays());
+    if (!weighed) return;
+    smallest_peak_ = std::min(smallest_peak_, weighed->peak_bytes);
+    if (weighed->peak_bytes > problem_.budget_bytes) return;
+    if (best_ && weighed->replay_seconds >= best_seconds_) return;
+    best_ = std::move(decisions);
+    best_seconds_ = weighed->replay_seconds;
   }
 
   const Problem& problem_;
@@ -275,7 +284,8 @@ class Planner {
   std::vector<plan::ExtendedLife> holds_;
   plan::ReplayReach reach_;
   ForwardPass pass_;
-  std::optional<WrittenPlan> best_;
+  std::optional<GapDecisions> best_;
+  double best_seconds_ = 0;
   std::int64_t smallest_peak_ = std::numeric_limits<std::int64_t>::max();
 };
 
