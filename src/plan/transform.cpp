@@ -11,13 +11,14 @@
 
 namespace lowtide::plan {
 
-Transformed rewrite(const Problem& problem, Trace new_trace, std::vector<OpId> op_from) {
+Transformed rewrite(const Problem& problem, std::shared_ptr<const Trace> new_trace,
+                    std::vector<OpId> op_from) {
   const Trace& old = *problem.trace;
-  LT_REQUIRE(op_from.size() == new_trace.ops().size(), "the map names ", op_from.size(), " of ",
-             new_trace.ops().size(), " ops of the rewritten trace");
+  LT_REQUIRE(op_from.size() == new_trace->ops().size(), "the map names ", op_from.size(), " of ",
+             new_trace->ops().size(), " ops of the rewritten trace");
   for (std::size_t i = 0; i < op_from.size(); ++i) {
     LT_REQUIRE(!op_from[i].valid() || op_from[i] < old.end(), "the map says that ",
-               new_trace.op_name(make_id<OpId>(i)), " comes from op ", op_from[i].index,
+               new_trace->op_name(make_id<OpId>(i)), " comes from op ", op_from[i].index,
                ", which the trace does not have");
   }
   std::unordered_map<std::string_view, StorageId> names;
@@ -25,11 +26,11 @@ Transformed rewrite(const Problem& problem, Trace new_trace, std::vector<OpId> o
     names.emplace(old.storages()[i].name, make_id<StorageId>(i));
   }
   Transformed result{problem, std::move(op_from), {}};
-  for (const Storage& storage : new_trace.storages()) {
+  for (const Storage& storage : new_trace->storages()) {
     const auto found = names.find(storage.name);
     result.storage_from.push_back(found == names.end() ? StorageId{} : found->second);
   }
-  result.problem.trace = std::make_shared<const Trace>(std::move(new_trace));
+  result.problem.trace = std::move(new_trace);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "lowtide/plan.h"
@@ -38,6 +39,7 @@ Transformed split(const Problem& problem, const SplitRequest& request);
 
 // Replaces the trace. `op_from` says for each op of the new trace which old one it stands for, if
 // any; storages are matched by name. Throws InvalidInput if the map does not fit the traces.
-Transformed rewrite(const Problem& problem, Trace new_trace, std::vector<OpId> op_from);
+Transformed rewrite(const Problem& problem, std::shared_ptr<const Trace> new_trace,
+                    std::vector<OpId> op_from);
 
 }  // namespace lowtide::plan

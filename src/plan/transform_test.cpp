@@ -153,7 +153,7 @@ storage d 1 activation end
 op f1 forward : w -> a1
 op i backward : a1 -> d
 )");
-  const Transformed result = rewrite(problem, *other.trace, {OpId{0}, OpId{}});
+  const Transformed result = rewrite(problem, other.trace, {OpId{0}, OpId{}});
   EXPECT_EQ(result.storage_from, (std::vector<StorageId>{StorageId{0}, StorageId{}, StorageId{4}}));
   EXPECT_EQ(result.op_from, (std::vector<OpId>{OpId{0}, OpId{}}));
   EXPECT_EQ(result.problem.budget_bytes, 77);
@@ -162,7 +162,7 @@ op i backward : a1 -> d
 
 TEST(Rewrite, RefusesAMapThatDoesNotFit) {
   const Problem problem = problem_of(kChain);
-  const Trace same = *problem.trace;
+  const std::shared_ptr<const Trace> same = problem.trace;
   EXPECT_EQ(refusal_of([&] { rewrite(problem, same, {OpId{0}}); }),
             "the map names 1 of 4 ops of the rewritten trace");
   EXPECT_EQ(refusal_of([&] {

@@ -72,8 +72,8 @@ TEST(TraceBuilder, NumbersValuesTheSameWhereverStoragesAreAdded) {
   const StorageId late = builder.add_storage(storage("late", true));
   builder.add_op({.name = "use", .reads = {{late}, {made}}, .writes = {{made}}});
   const Trace trace = builder.build();
-  EXPECT_EQ(trace.versions(late), std::vector<ValueId>{{0}});
-  EXPECT_EQ(trace.versions(made), (std::vector<ValueId>{{1}, {2}}));
+  EXPECT_THAT(trace.versions(late), testing::ElementsAre(ValueId{0}));
+  EXPECT_THAT(trace.versions(made), testing::ElementsAre(ValueId{1}, ValueId{2}));
   EXPECT_EQ(trace.ops()[0].writes[0].value, ValueId{1});
   EXPECT_EQ(trace.ops()[1].reads[0].value, ValueId{0});
   EXPECT_EQ(trace.ops()[1].reads[1].value, ValueId{1});
