@@ -252,6 +252,7 @@ class Planner {
 
   void file_candidates() {
     index_.emplace(static_cast<std::size_t>(lifetimes_.end()) + 1);
+    priorities_.assign(candidates_.size(), kNever);
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const GapCandidate& c = candidates_[i];
       if (c.taken || (!can_swap(c) && !can_drop(c))) continue;
@@ -287,7 +288,7 @@ class Planner {
         continue;
       }
       const double msps = static_cast<double>(c.bytes) / std::max(cheapest, 1e-12);
-      if (msps < priority_of(*id) * 0.999) {
+      if (msps < priorities_[static_cast<std::size_t>(*id)] * 0.999) {
         set_priority(*id, msps);
         continue;
       }
@@ -302,13 +303,7 @@ class Planner {
     return progress;
   }
 
-  double priority_of(std::int32_t id) const {
-    const auto slot = static_cast<std::size_t>(id);
-    return slot < priorities_.size() && priorities_[slot] > 0 ? priorities_[slot] : kNever;
-  }
-
   void set_priority(std::int32_t id, double priority) {
-    if (priorities_.empty()) priorities_.resize(candidates_.size(), 0);
     priorities_[static_cast<std::size_t>(id)] = priority;
     index_->update(id, priority);
   }
