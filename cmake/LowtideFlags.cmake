@@ -12,7 +12,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  # What ccache wants to be told, and g++ with -fpch-preprocess, before it caches what is built with
+  # precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CCACHE_PROGRAM}")
 endif()
 
 # A warning is an error for the compilers that CI builds with. A newer compiler has new warnings,
@@ -34,6 +37,11 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651: a false alarm on `"text" + std::string` from -O2 on.
   add_compile_options(-Wno-restrict)
+endif()
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Our libraries may end up in a shared one; a function of theirs is inlined there all the same.
+  add_compile_options(-fpch-preprocess -fno-semantic-interposition)
 endif()
 
 if(LOWTIDE_SANITIZE)

@@ -15,12 +15,24 @@ function(_lowtide_library_names out)
   set(${out} ${ARGN} PARENT_SCOPE)
 endfunction()
 
-# lowtide_library(<folder> [RECURSE] [DEPS <folder>...] [LINK <target>...])
+# Sets ${out} to whether one of the folders is built on torch, itself or through what it builds on.
+function(_lowtide_uses_torch out)
+  get_property(torch_folders GLOBAL PROPERTY LOWTIDE_TORCH_FOLDERS)
+  set(${out} FALSE PARENT_SCOPE)
+  foreach(folder IN LISTS ARGN)
+    if(folder IN_LIST torch_folders)
+      set(${out} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# lowtide_library(<folder> [RECURSE] [WHOLE] [DEPS <folder>...] [LINK <target>...])
 # One static library from the *.cpp of src/<folder> (RECURSE: and below), without main.cpp, tests
-# and benchmarks. The *_test.cpp beside them become one program, <library>_test, label unit; each
-# *_bench.cpp becomes a benchmark.
+# and benchmarks. The *_test.cpp beside them become one program, <library>_test, label unit, or
+# torch if it is built on that; each *_bench.cpp becomes a benchmark. WHOLE: a program that links it
+# gets all of it, also what nobody calls, such as objects that register themselves.
 function(lowtide_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "RECURSE" "" "DEPS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RECURSE;WHOLE" "" "DEPS;LINK")
   string(REPLACE "/" "_" name "${folder}")
   set(library "lowtide_${name}")
   _lowtide_library_names(deps ${arg_DEPS})
@@ -36,19 +48,39 @@ function(lowtide_library folder)
   list(FILTER benchmarks INCLUDE REGEX "_bench\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|/main)\\.cpp$")
 
-  if(sources)
-    add_library(${library} STATIC ${sources})
-    set(visibility PUBLIC)
-  else()
+  set(label unit)
+  _lowtide_uses_torch(uses_torch ${arg_DEPS})
+  if(uses_torch OR "${arg_LINK}" MATCHES "LibTorch::")
+    set_property(GLOBAL APPEND PROPERTY LOWTIDE_TORCH_FOLDERS ${folder})
+    set(uses_torch TRUE)
+    set(label torch)
+  endif()
+
+  set(archive ${library})
+  if(arg_WHOLE AND sources)
+    # Others link this one, which says how the archive is to be linked.
+    set(archive ${library}_archive)
     add_library(${library} INTERFACE)
+    target_link_libraries(${library} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${archive}>")
+  endif()
+  if(sources)
+    add_library(${archive} STATIC ${sources})
+    # All of them go into the one shared library that is installed.
+    set_target_properties(${archive} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set(visibility PUBLIC)
+    if(uses_torch)
+      lowtide_torch_library_flags(${archive})
+    endif()
+  else()
+    add_library(${archive} INTERFACE)
     set(visibility INTERFACE)
   endif()
   add_library(lowtide::${name} ALIAS ${library})
-  target_include_directories(${library} ${visibility} "${PROJECT_SOURCE_DIR}/include"
+  target_include_directories(${archive} ${visibility} "${PROJECT_SOURCE_DIR}/include"
                                                       "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(${library} ${visibility} ${deps} ${arg_LINK})
+  target_link_libraries(${archive} ${visibility} ${deps} ${arg_LINK})
 
-  lowtide_test(${library}_test LABEL unit SOURCES ${tests} DEPS ${folder})
+  lowtide_test(${library}_test LABEL ${label} SOURCES ${tests} DEPS ${folder})
   foreach(source IN LISTS benchmarks)
     cmake_path(GET source STEM stem)
     lowtide_benchmark(${stem} SOURCE "${source}" DEPS ${folder})
@@ -81,6 +113,10 @@ function(lowtide_test name)
   if(TARGET "${arg_PROGRAM}")
     add_dependencies(${name} ${arg_PROGRAM})
     target_compile_definitions(${name} PRIVATE LT_PROGRAM="$<TARGET_FILE:${arg_PROGRAM}>")
+  endif()
+  _lowtide_uses_torch(uses_torch ${arg_DEPS})
+  if(uses_torch)
+    lowtide_torch_program_flags(${name})
   endif()
   # Listed by ctest and not while building: a build need not run what it built.
   gtest_discover_tests(

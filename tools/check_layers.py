@@ -23,10 +23,10 @@ ARROWS = {
     # Running half. policy/ and run/ never meet but in session/.
     "run/tier": ["base"],
     "run/codec": ["base"],
-    "run/engine": ["run/tier", "run/codec", "plan"],
-    "run/cuda": ["run/engine"],
+    "run/engine": ["run/tier", "run/codec", "plan", "solve"],
     "run/torch": ["run/engine"],
-    "session": ["policy", "run/torch"],
+    "run/cuda": ["run/torch"],
+    "session": ["policy", "run/torch", "run/cuda"],
     # Around it.
     "cli": ["session"],
     "capi": ["session"],
@@ -57,7 +57,7 @@ PUBLIC_OWNERS = {
 # Headers that only some folders may see, so that the planning half builds without either.
 RESTRICTED = [
     ("torch", re.compile(r"(ATen|c10|torch|caffe2)/"),
-     ["run/torch", "zoo", "decompose", "session", "cli", "capi"]),
+     ["run/torch", "run/cuda", "zoo", "decompose", "session", "cli", "capi"]),
     ("CUDA", re.compile(r"(cuda|cublas|cudnn|cufft|curand|cusolver|cusparse|cufile)\w*\.h"
                         r"|(nvrtc|nvml|nccl)\w*\.h|(cuda|cub|thrust|nvtx3|cooperative_groups)/"),
      ["run/cuda", "tune"]),
