@@ -4,28 +4,33 @@
 # The few verbs people type. Each first sets up what it needs, which is quick when it is there.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-tsan bench format lint clean
+.PHONY: help demo test test-tsan test-newest bench format lint clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: ## plan and simulate a recorded training step under a budget
 	@tools/setup build
-	@tools/build release lowtide
+	@tools/build release -DLOWTIDE_TORCH=OFF lowtide
 	@tools/demo
 
 test: ## what CI runs: checks, tests, tests under sanitizers, bounded fuzzing
-	@tools/setup build test
+	@tools/setup build test torch
 	@tools/check_all
 
 test-tsan: ## the tests under ThreadSanitizer
-	@tools/setup build
+	@tools/setup build torch
 	@tools/build tsan
 	@tools/ctest tsan
 
+test-newest: ## the tests of the running half with the newest torch, in .venv-newest
+	@tools/setup build torch-newest
+	@tools/build newest torch_tests
+	@tools/ctest newest
+
 bench: ## the micro benchmarks
 	@tools/setup build
-	@tools/build release lowtide benchmarks
+	@tools/build release -DLOWTIDE_TORCH=OFF lowtide benchmarks
 	@if [ -x bench/run ]; then bench/run; else echo "bench/run: no benchmarks yet"; fi
 
 format: ## lay out all sources with clang-format
@@ -33,8 +38,8 @@ format: ## lay out all sources with clang-format
 	@tools/format
 
 lint: ## clang-tidy over src/
-	@tools/setup build lint
+	@tools/setup build lint torch
 	@tools/lint
 
-clean: ## remove everything that was built
+clean: ## remove everything that was built; what was installed into .venv stays
 	rm -rf build

@@ -7,11 +7,13 @@
 # which the usual wheel is, even to build for the processor only. What is needed are headers and
 # shared libraries, and the wheels have all of them.
 #
-# Looked for in this order: the folder LOWTIDE_TORCH_DIR (CMake variable, then environment), the
-# .venv of the source folder, the `python3` of the system.
+# Looked for in this order: the folder LOWTIDE_TORCH_DIR (CMake variable, then environment), which is
+# that of the package or of a virtual environment with it; the .venv of the source folder; the
+# `python3` of the system.
 #
 # Defines
-#   LibTorch_FOUND, LibTorch_VERSION, LibTorch_DIR_FOUND (the folder of the package)
+#   LibTorch_FOUND, LibTorch_VERSION, LibTorch_DIR_FOUND (the folder of the package),
+#   LibTorch_LIBRARY_DIRS (where a program finds the libraries when it runs)
 #   LibTorch_CUDA_FOUND, LibTorch_CUDA_INCLUDE_DIR
 #   LibTorch::torch   headers, libtorch_cpu and libc10
 #   LibTorch::cuda    the same, libtorch_cuda, libc10_cuda and the CUDA runtime; only if all are
@@ -20,7 +22,7 @@
 # libtorch.so itself is not linked: it only names the other two, and thereby loads CUDA's libraries
 # into programs that do not want them.
 
-set(LOWTIDE_TORCH_DIR "" CACHE PATH "The folder of the Python package torch, if not that of .venv")
+set(LOWTIDE_TORCH_DIR "" CACHE PATH "Folder of the Python package torch, if not that of .venv")
 
 # Sets ${out} to the folder of the torch package that a Python would import, without importing it.
 function(_libtorch_ask_python out)
@@ -37,19 +39,31 @@ function(_libtorch_ask_python out)
   endif()
 endfunction()
 
-# Sets ${out} to the folder to use; a folder that was named counts even if there is nothing in it.
-function(_libtorch_find_package out)
-  foreach(named IN ITEMS "${LOWTIDE_TORCH_DIR}" "$ENV{LOWTIDE_TORCH_DIR}")
-    if(named)
-      set(${out} "${named}" PARENT_SCOPE)
-      return()
-    endif()
-  endforeach()
-  file(GLOB found "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+# Sets ${out} to the folder of the torch package in a virtual environment, or to "".
+function(_libtorch_look_in_environment out folder)
+  file(GLOB found "${folder}/lib/python3*/site-packages/torch")
   if(found)
     list(GET found 0 found)
+  endif()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Sets ${out} to the folder to use; a folder that was named counts even if there is nothing in it.
+function(_libtorch_find_package out)
+  set(named "${LOWTIDE_TORCH_DIR}")
+  if(NOT named)
+    set(named "$ENV{LOWTIDE_TORCH_DIR}")
+  endif()
+  if(named)
+    _libtorch_look_in_environment(found "${named}")
+    if(NOT found)
+      set(found "${named}")
+    endif()
   else()
-    _libtorch_ask_python(found)
+    _libtorch_look_in_environment(found "${CMAKE_SOURCE_DIR}/.venv")
+    if(NOT found)
+      _libtorch_ask_python(found)
+    endif()
   endif()
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
@@ -83,6 +97,7 @@ foreach(_header IN ITEMS torch/headeronly/version.h torch/csrc/api/include/torch
   endif()
 endforeach()
 set(LibTorch_LIBRARY "")
+set(LibTorch_LIBRARY_DIRS "${_libtorch_lib}")
 if(EXISTS "${_libtorch_lib}/libtorch_cpu.so" AND EXISTS "${_libtorch_lib}/libc10.so")
   set(LibTorch_LIBRARY "${_libtorch_lib}/libtorch_cpu.so")
 endif()
@@ -128,6 +143,8 @@ if(LibTorch_FOUND AND EXISTS "${_libtorch_lib}/libtorch_cuda.so"
   if(LibTorch_CUDA_INCLUDE_DIR AND _runtimes)
     set(LibTorch_CUDA_FOUND TRUE)
     list(GET _runtimes 0 _runtime)
+    cmake_path(GET _runtime PARENT_PATH _runtime_folder)
+    list(APPEND LibTorch_LIBRARY_DIRS "${_runtime_folder}")
   else()
     message(STATUS "LibTorch: no headers of CUDA (PyPI package nvidia-cuda-crt, or a toolkit): "
                    "building for the processor only")

@@ -65,6 +65,7 @@ function(lowtide_library folder)
   endif()
   if(sources)
     add_library(${archive} STATIC ${sources})
+    set_property(GLOBAL APPEND PROPERTY LOWTIDE_ARCHIVES ${archive})
     # All of them go into the one shared library that is installed.
     set_target_properties(${archive} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     set(visibility PUBLIC)
@@ -116,7 +117,7 @@ function(lowtide_test name)
   endif()
   _lowtide_uses_torch(uses_torch ${arg_DEPS})
   if(uses_torch)
-    lowtide_torch_program_flags(${name})
+    lowtide_torch_test_flags(${name})
   endif()
   # Listed by ctest and not while building: a build need not run what it built.
   gtest_discover_tests(

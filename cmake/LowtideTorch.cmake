@@ -37,7 +37,14 @@ function(lowtide_torch_library_flags target)
                       <torch/library.h>)
 endfunction()
 
-# For a test program: modules and optimizers too.
-function(lowtide_torch_program_flags target)
+# For a test program: modules and optimizers too. Target torch_tests builds all of them.
+function(lowtide_torch_test_flags target)
   _lowtide_precompile(${target} executable <torch/torch.h> <gtest/gtest.h>)
+  if(LOWTIDE_SANITIZE)
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp")
+  endif()
+  if(NOT TARGET torch_tests)
+    add_custom_target(torch_tests)
+  endif()
+  add_dependencies(torch_tests ${target})
 endfunction()

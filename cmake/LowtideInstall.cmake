@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+#
+# What `cmake --install` puts in place: the public headers, the program, one shared library, and the
+# files that make find_package(lowtide) give lowtide::session.
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# lowtide_shared_library(<folder>)
+# liblowtide.so: the folder and all it builds on, whole. One shared library and not several static
+# ones, because a process must have one hook in torch's dispatcher, however many parts link it.
+function(lowtide_shared_library folder)
+  _lowtide_library_names(library ${folder})
+  set(empty "${PROJECT_BINARY_DIR}/cmake/lowtide_shared.cpp")
+  file(CONFIGURE OUTPUT "${empty}" CONTENT "" @ONLY)
+  get_property(archives GLOBAL PROPERTY LOWTIDE_ARCHIVES)
+  list(JOIN archives "," archives)
+  add_library(lowtide_shared SHARED "${empty}")
+  target_link_libraries(lowtide_shared PRIVATE ${library} PUBLIC LibTorch::torch)
+  if(LibTorch_CUDA_FOUND)
+    target_link_libraries(lowtide_shared PUBLIC LibTorch::cuda)
+  endif()
+  target_compile_features(lowtide_shared INTERFACE cxx_std_20)
+  target_include_directories(lowtide_shared
+                             INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  set_target_properties(
+    lowtide_shared
+    PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${archives}"
+               OUTPUT_NAME lowtide
+               EXPORT_NAME session
+               VERSION ${PROJECT_VERSION}
+               SOVERSION ${PROJECT_VERSION_MAJOR}
+               INSTALL_RPATH "${LibTorch_LIBRARY_DIRS}")
+endfunction()
+
+# lowtide_install(): to be called after lowtide_shared_library().
+function(lowtide_install)
+  set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/lowtide")
+  set(generated "${PROJECT_BINARY_DIR}/cmake")
+  install(TARGETS lowtide_shared EXPORT lowtideTargets)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/lowtide" TYPE INCLUDE)
+  if(TARGET lowtide)
+    install(TARGETS lowtide)
+  endif()
+  install(EXPORT lowtideTargets NAMESPACE lowtide:: DESTINATION "${package_folder}")
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/lowtideConfig.cmake.in"
+                                "${generated}/lowtideConfig.cmake"
+                                INSTALL_DESTINATION "${package_folder}")
+  write_basic_package_version_file("${generated}/lowtideConfigVersion.cmake"
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES "${generated}/lowtideConfig.cmake" "${generated}/lowtideConfigVersion.cmake"
+                "${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake"
+          DESTINATION "${package_folder}")
+endfunction()
+
+# lowtide_example_tests(<folder>)
+# A test for each <folder>/*/CMakeLists.txt: installs Lowtide to a folder of the build tree, builds
+# the example against that as a user would, and runs its program, which bears the folder's name.
+function(lowtide_example_tests folder)
+  if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE)
+    return() # A program would have to be built with the sanitizers too.
+  endif()
+  file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*/CMakeLists.txt")
+  if(NOT examples)
+    return()
+  endif()
+  set(prefix "${PROJECT_BINARY_DIR}/installed")
+  add_test(NAME install COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix
+                                "${prefix}")
+  set_tests_properties(install PROPERTIES FIXTURES_SETUP installed LABELS torch-slow)
+  foreach(example IN LISTS examples)
+    cmake_path(GET example PARENT_PATH source)
+    cmake_path(GET source FILENAME name)
+    add_test(
+      NAME ${folder}.${name}
+      COMMAND
+        "${CMAKE_CTEST_COMMAND}" --build-and-test "${source}"
+        "${PROJECT_BINARY_DIR}/${folder}/${name}" --build-generator "${CMAKE_GENERATOR}"
+        --build-options "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}"
+        "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}" --test-command ${name})
+    set_tests_properties(${folder}.${name} PROPERTIES FIXTURES_REQUIRED installed LABELS torch-slow
+                                                      TIMEOUT 600)
+  endforeach()
+endfunction()
