@@ -17,8 +17,8 @@
 #   LibTorch_CUDA_FOUND, LibTorch_CUDA_INCLUDE_DIR
 #   LibTorch::torch   headers, libtorch_cpu and libc10
 #   LibTorch::cuda    the same, libtorch_cuda, libc10_cuda and the CUDA runtime; only if all are
-#                     there with CUDA's headers: those of the wheels (package nvidia-cuda-crt too),
-#                     else those of a toolkit.
+#                     there with CUDA's headers: those of the wheels (nvidia-cuda-crt and -cccl
+#                     too), else those of a toolkit.
 # libtorch.so itself is not linked: it only names the other two, and thereby loads CUDA's libraries
 # into programs that do not want them.
 
@@ -72,7 +72,8 @@ endfunction()
 function(_libtorch_find_cuda_headers out)
   set(${out} "" PARENT_SCOPE)
   foreach(folder IN LISTS ARGN)
-    if(EXISTS "${folder}/cuda_runtime_api.h" AND EXISTS "${folder}/crt/host_defines.h")
+    if(EXISTS "${folder}/cuda_runtime_api.h" AND EXISTS "${folder}/crt/host_defines.h"
+       AND (EXISTS "${folder}/nv/target" OR EXISTS "${folder}/cccl/nv/target"))
       set(${out} "${folder}" PARENT_SCOPE)
       return()
     endif()
@@ -146,16 +147,20 @@ if(LibTorch_FOUND AND EXISTS "${_libtorch_lib}/libtorch_cuda.so"
     cmake_path(GET _runtime PARENT_PATH _runtime_folder)
     list(APPEND LibTorch_LIBRARY_DIRS "${_runtime_folder}")
   else()
-    message(STATUS "LibTorch: no headers of CUDA (PyPI package nvidia-cuda-crt, or a toolkit): "
+    message(STATUS "LibTorch: no headers of CUDA (PyPI packages nvidia-cuda-crt, -cccl, or a toolkit): "
                    "building for the processor only")
   endif()
 endif()
 
 if(LibTorch_CUDA_FOUND AND NOT TARGET LibTorch::cuda)
+  set(_cuda_includes "${LibTorch_CUDA_INCLUDE_DIR}")
+  if(NOT EXISTS "${LibTorch_CUDA_INCLUDE_DIR}/nv/target")
+    list(APPEND _cuda_includes "${LibTorch_CUDA_INCLUDE_DIR}/cccl")
+  endif()
   add_library(LibTorch::c10_cuda SHARED IMPORTED)
   set_target_properties(
     LibTorch::c10_cuda PROPERTIES IMPORTED_LOCATION "${_libtorch_lib}/libc10_cuda.so"
-                                  INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_CUDA_INCLUDE_DIR}")
+                                  INTERFACE_INCLUDE_DIRECTORIES "${_cuda_includes}")
   add_library(LibTorch::cudart SHARED IMPORTED)
   set_target_properties(LibTorch::cudart PROPERTIES IMPORTED_LOCATION "${_runtime}")
   add_library(LibTorch::cuda INTERFACE IMPORTED)
