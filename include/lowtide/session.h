@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lowtide/errors.h"
+
+// Training inside a memory budget, for users of libtorch:
+//
+//   lowtide::Session session({.budget = "8GiB"});
+//   for (...) session.step([&] { optimizer.zero_grad(); loss(...).backward(); optimizer.step(); });
+//
+// Results are bit for bit those of the same program without a session.
+
+namespace at {
+class Tensor;
+}
+
+namespace lowtide {
+
+namespace session {
+class Impl;
+}
+
+/// What may be done with a value when memory runs short.
+enum class Means : std::uint8_t {
+  /// Drop it, and compute it again when it is needed.
+  kRecompute,
+  /// Move it to host memory, and back.
+  kHost,
+  /// Whichever of the two is cheaper for the value.
+  kMixed,
+};
+
+struct SessionOptions {
+  /// "8GiB", "1.5GiB", "600MB": the cap on what torch's allocator holds on the device. Empty: no cap;
+  /// the session only watches.
+  std::string budget{};
+  /// "cpu", "cuda", "cuda:1". Empty: the first GPU, or the CPU where there is none.
+  std::string device{};
+  Means means = Means::kMixed;
+  /// Cap on the host memory that moved values take, as a size. Empty: half of the machine's memory.
+  std::string host_cap{};
+  /// Smaller storages are never evicted.
+  std::int64_t floor_bytes = std::int64_t{64} << 10;
+  /// Evicts everything that an op used as soon as the op is done: slow, for tests.
+  bool evict_everything = false;
+  /// On a GPU: lets torch's allocator grow its segments, so that it reserves hardly more than it
+  /// hands out.
+  bool expandable_segments = true;
+};
+
+/// What a session did since it began; bytes are those of its device.
+struct SessionStats {
+  std::int64_t budget_bytes = 0;
+  std::int64_t held_bytes = 0;
+  std::int64_t peak_bytes = 0;
+  /// What torch's allocator took from the device; 0 on the CPU.
+  std::int64_t reserved_peak_bytes = 0;
+  std::int64_t host_bytes = 0;
+  std::int64_t host_peak_bytes = 0;
+  std::int64_t steps = 0;
+  std::int64_t ops = 0;
+  std::int64_t evictions = 0;
+  std::int64_t drops = 0;
+  std::int64_t moves = 0;
+  std::int64_t recomputes = 0;
+  double recompute_seconds = 0;
+  std::int64_t bytes_to_host = 0;
+  std::int64_t bytes_from_host = 0;
+  /// Ops that are remembered so that they can be carried out again, and the bytes of storages that
+  /// only live for that.
+  std::int64_t records = 0;
+  std::int64_t record_held_bytes = 0;
+  /// Values that were kept because they cannot be made again safely.
+  std::int64_t kept_unsafe = 0;
+  /// Multi-tensor ops that were carried out in parts.
+  std::int64_t chunked_ops = 0;
+};
+
+/// A budget over one device, from construction to destruction. Sessions nest; the innermost counts.
+/// The thread that makes a session is managed, and so are autograd's threads that work for it; other
+/// threads use a ThreadGuard. A session is used by the thread that made it.
+class Session {
+ public:
+  /// Throws InvalidInput for options that make no sense, DeviceError if the device is not there.
+  explicit Session(SessionOptions options);
+  /// Brings everything back. Warns on stderr if that is not possible.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept; whatever `body` throws
+  /// passes through, and the session stays usable.
+  void step(const std::function<void()>& body);
+  /// Tells where a step ends, for loops that do not call step().
+  void end_step();
+
+  /// Brings the tensor's storage to the device and keeps it there, so that its data_ptr() may be used,
+  /// until release() was called as often.
+  void hold(const at::Tensor& tensor);
+  void release(const at::Tensor& tensor);
+
+  SessionStats stats() const;
+  /// Starts to count the peaks anew.
+  void reset_peaks();
+
+  /// Makes the ops of another thread managed while it lives. It must not outlive the session.
+  class ThreadGuard {
+   public:
+    explicit ThreadGuard(Session& session);
+    ~ThreadGuard();
+    ThreadGuard(const ThreadGuard&) = delete;
+    ThreadGuard& operator=(const ThreadGuard&) = delete;
+
+   private:
+    bool was_managed_;
+  };
+
+ private:
+  std::unique_ptr<session::Impl> impl_;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/TensorBody.h>
+#include <ATen/core/ivalue.h>
+
+#include "run/torch/value.h"
+
+namespace lowtide::run {
+
+// Calls visit(tensor) for every defined tensor in an argument, lists of lists included.
+template <class Visit>
+void for_each_tensor(const c10::IValue& argument, const Visit& visit) {
+  if (argument.isTensor()) {
+    const at::Tensor& tensor = argument.toTensor();
+    if (tensor.defined()) visit(tensor);
+  } else if (argument.isList()) {
+    // Lists of numbers are not worth walking through.
+    if (argument.isIntList() || argument.isDoubleList() || argument.isBoolList()) return;
+    for (const c10::IValue& element : argument.toListRef()) for_each_tensor(element, visit);
+  }
+}
+
+// Whether a tensor has bytes of its own in an ordinary storage: no subclass, fake, meta, sparse or
+// nested tensor, no zero tensor.
+bool has_plain_bytes(const at::Tensor& tensor);
+
+// Whether an argument can be kept in a record as it is: a number, text, device, generator and the
+// like, or a list of such.
+bool is_plain_argument(const c10::IValue& argument);
+
+// How a tensor looks at its storage.
+Ref geometry_of(const at::Tensor& tensor);
+
+// A tensor that looks at `storage` as the recorded one looked at its own.
+at::Tensor tensor_from(const Ref& ref, c10::Storage storage);
+
+// Whether the tensor's elements are all of its storage's bytes, each once.
+bool covers_storage(const at::Tensor& tensor);
+
+}  // namespace lowtide::run

@@ -1,0 +1,379 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/books.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "run/torch/current_op.h"
+#include "run/torch/storage_access.h"
+
+namespace lowtide::run {
+namespace {
+
+// A storage died, or was given other bytes, while its own were evicted.
+void on_evicted_death(void* token) {
+  Cell* cell = static_cast<Cell*>(token);
+  cell->books.on_block_freed(cell);
+}
+
+}  // namespace
+
+Books::Books(engine::Device& device, c10::Device torch_device)
+    : device_(device), torch_device_(torch_device) {}
+
+Books::~Books() {
+  Lock lock(*this);
+  forget_all(lock);
+}
+
+void Books::forget_all(Lock&) {
+  for (auto& [impl, cell] : cells_) {
+    if (cell->data != nullptr) device_.ledger().set_owner(cell->data, nullptr);
+  }
+  cells_.clear();
+  destroy_doomed();
+  const std::lock_guard dead_lock(dead_mutex_);
+  dead_.clear();
+}
+
+void Books::set_rules(const Rules& new_rules, Lock&) {
+  rules = new_rules;
+  for (auto& [impl, cell] : cells_) {
+    remove_candidate(*cell->value);
+    add_candidate(*cell->value);
+  }
+}
+
+Books::Lock::~Lock() {
+  books_.destroy_doomed();
+  std::vector<c10::Storage> discarded;
+  discarded.swap(books_.discarded_);
+  lock_.unlock();
+}
+
+// A chain of thousands of records, each owning the value before it, must not be destroyed by recursion.
+void Books::destroy_doomed() {
+  while (!doomed_.empty()) {
+    const RecordP record = std::move(doomed_.back());
+    doomed_.pop_back();
+  }
+}
+
+Value::~Value() { books.on_value_destroyed(*this); }
+
+Record::Record(Books& owner, const c10::OperatorHandle& op) : books(owner), handle(op) {}
+
+Record::~Record() {
+  if (!is_entered) return;
+  --books.records_alive;
+  for (Ref& ref : refs) {
+    if (ref.hold) books.discard(std::move(ref.hold));
+  }
+}
+
+bool Books::is_ours(const at::Tensor& tensor) const {
+  return tensor.device() == torch_device_ && tensor.has_storage() &&
+         tensor.storage().device_type() == torch_device_.type();
+}
+
+bool Books::knows(const c10::StorageImpl* impl, Lock&) const {
+  return cells_.contains(const_cast<c10::StorageImpl*>(impl));
+}
+
+Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
+  if (!is_ours(tensor)) return nullptr;
+  c10::StorageImpl* impl = tensor.storage().unsafeGetStorageImpl();
+  const auto found = cells_.find(impl);
+  if (found == cells_.end()) return make_cell(impl, lock);
+  Cell& cell = *found->second;
+  if (bytes_of(*impl) != cell.data) refresh(cell, lock);
+  return &cell;
+}
+
+Cell* Books::make_cell(c10::StorageImpl* impl, Lock& lock) {
+  if (!claim_block(impl)) return nullptr;
+  auto cell = std::make_unique<Cell>(*this, impl);
+  cell->born_step = step_number;
+  Cell* result = cell.get();
+  cells_.emplace(impl, std::move(cell));
+  refresh(*result, lock);
+  return result;
+}
+
+// Ours are only blocks that a gate handed out whole; blocks of before the gate are adopted. Blobs,
+// shared memory and copy-on-write data are left alone.
+bool Books::claim_block(c10::StorageImpl* impl) {
+  c10::DataPtr& data = impl->_mutable_data_ptr_no_checks();
+  if (data.get() == nullptr || data.get() != data.get_context()) return false;
+  if (device_.is_gate_deleter(data.get_deleter())) return true;
+  if (!device_.is_native_deleter(data.get_deleter())) return false;
+  void* address = data.get();
+  const c10::Device where = data.device();
+  data.release_context();
+  device_.ledger().adopt_block(address,
+                               device_.rounded(static_cast<std::int64_t>(impl->nbytes())),
+                               device_.counts_earlier_blocks());
+  impl->set_data_ptr_noswap(c10::DataPtr(address, address, device_.gate_deleter(), where));
+  return true;
+}
+
+// The storage has other bytes than those we knew: whatever they are, nobody can make them again.
+void Books::refresh(Cell& cell, Lock& lock) {
+  if (cell.value) detach_value(cell, lock);
+  claim_block(cell.impl);
+  cell.data = bytes_of(*cell.impl);
+  if (cell.data != nullptr) device_.ledger().set_owner(cell.data, &cell);
+  auto value = std::make_shared<Value>(*this);
+  value->place = &cell;
+  value->bytes = static_cast<std::int64_t>(cell.impl->nbytes());
+  cell.value = std::move(value);
+  use(*cell.value);
+  add_candidate(*cell.value);
+}
+
+ValueP Books::renew(Cell& cell, RecordP producer, Lock& lock) {
+  refresh(cell, lock);
+  if (producer) set_producer(*cell.value, std::move(producer));
+  return cell.value;
+}
+
+void Books::set_producer(Value& value, RecordP producer) {
+  value.producer = std::move(producer);
+  add_candidate(value);
+}
+
+// The storage no longer holds its value. Replays may still ask for it.
+void Books::detach_value(Cell& cell, Lock&) {
+  Value& value = *cell.value;
+  remove_candidate(value);
+  free_host_copy(value);
+  value.place = nullptr;
+  const bool had_bytes = value.residency != Residency::kDropped;
+  value.residency = Residency::kDropped;
+  if (had_bytes && cell.value.use_count() > 1) on_bytes_gone(value);
+  cell.value.reset();
+}
+
+void Books::use(Value& value) {
+  value.last_use = op_number;
+  value.last_use_seconds = clock_seconds;
+}
+
+void Books::make_source(Value& value, Lock&) {
+  if (value.is_source()) return;
+  on_bytes_back(value);
+  doomed_.push_back(std::move(value.producer));
+  if (value.place != nullptr) {
+    for (const std::weak_ptr<Record>& weak : value.readers) {
+      const RecordP reader = weak.lock();
+      if (!reader) continue;
+      for (Ref& ref : reader->refs) {
+        if (ref.value.get() == &value && !ref.hold && !ref.is_scratch) ref.hold = storage_of(value);
+      }
+    }
+  }
+  if (!can_move(value)) remove_candidate(value);
+}
+
+c10::Storage Books::storage_of(const Value& value) const {
+  if (value.place == nullptr) return value.temporary;
+  return c10::Storage(value.place->weak.lock());
+}
+
+void Books::install(const ValueP& value, c10::Storage bytes, Lock&) {
+  if (value->is_resident()) return;
+  c10::Storage storage = value->place != nullptr ? storage_of(*value) : c10::Storage();
+  if (storage) {
+    Cell& cell = *value->place;
+    put_bytes(*cell.impl, steal_bytes(*bytes.unsafeGetStorageImpl()));
+    cell.data = bytes_of(*cell.impl);
+    device_.ledger().set_owner(cell.data, &cell);
+    discard(std::move(storage));
+  } else {
+    value->temporary = std::move(bytes);
+  }
+  value->residency = Residency::kResident;
+  use(*value);
+  on_bytes_back(*value);
+  add_candidate(*value);
+}
+
+c10::Storage Books::take_temporary(Value& value, Lock&) {
+  remove_candidate(value);
+  value.residency = Residency::kDropped;
+  on_bytes_gone(value);
+  return std::move(value.temporary);
+}
+
+bool Books::can_drop(const Value& value) const {
+  return rules.may_recompute && value.producer != nullptr;
+}
+
+bool Books::can_move(const Value& value) const { return rules.may_move && value.place != nullptr; }
+
+bool Books::can_evict(const Value& value) const {
+  if (!value.is_resident() || value.pins > 0) return false;
+  if (!can_drop(value) && !can_move(value)) return false;
+  if (value.place == nullptr) return true;
+  if (value.place->holds > 0 || value.place->weak.expired()) return false;
+  const auto block = device_.ledger().find_block(value.place->data);
+  return block && block->owner == value.place && !block->shared_between_streams;
+}
+
+bool Books::evict_value(Value& value, Lock& lock) {
+  if (!can_evict(value)) return false;
+  if (can_drop(value) && (!can_move(value) || dropping_is_cheaper(value))) {
+    drop(value, lock);
+    return true;
+  }
+  if (move_out(value, lock)) return true;
+  if (!can_drop(value)) return false;
+  drop(value, lock);
+  return true;
+}
+
+void Books::drop(Value& value, Lock& lock) {
+  take_bytes_away(value, lock);
+  free_host_copy(value);
+  value.residency = Residency::kDropped;
+  ++counters.drops;
+  on_bytes_gone(value);
+}
+
+bool Books::move_out(Value& value, Lock& lock) {
+  if (value.host == nullptr) {
+    void* host = host_memory_for(value.bytes);
+    if (host == nullptr) return false;
+    try {
+      device_.copy_out(host, value.place->data, value.bytes, value.last_use);
+    } catch (const DeviceError&) {
+      // The value stays where it is.
+      device_.free_host(host);
+      return false;
+    }
+    value.host = host;
+    counters.bytes_to_host += value.bytes;
+  }
+  take_bytes_away(value, lock);
+  value.residency = Residency::kOnHost;
+  ++counters.moves;
+  return true;
+}
+
+// Copies of values that are resident as well are the first to go.
+void* Books::host_memory_for(std::int64_t bytes) {
+  void* host = device_.allocate_host(bytes);
+  if (host != nullptr) return host;
+  for (auto& [impl, cell] : cells_) {
+    if (cell->value->is_resident()) free_host_copy(*cell->value);
+  }
+  return device_.allocate_host(bytes);
+}
+
+void Books::free_host_copy(Value& value) {
+  if (value.host == nullptr) return;
+  device_.free_host(value.host);
+  value.host = nullptr;
+}
+
+void Books::take_bytes_away(Value& value, Lock&) {
+  remove_candidate(value);
+  if (value.place == nullptr) {
+    value.temporary = c10::Storage();
+    return;
+  }
+  Cell& cell = *value.place;
+  c10::Storage storage = storage_of(value);
+  LT_CHECK(storage, "evicted storage died under the lock");
+  device_.ledger().set_owner(cell.data, nullptr);
+  cell.data = nullptr;
+  const c10::DataPtr bytes = take_bytes(*cell.impl, &cell, &on_evicted_death);
+  discard(std::move(storage));
+}
+
+void Books::on_block_freed(void* owner) noexcept {
+  const std::lock_guard lock(dead_mutex_);
+  dead_.push_back(static_cast<Cell*>(owner));
+}
+
+void Books::bury_dead(Lock& lock) {
+  std::vector<Cell*> dead;
+  {
+    const std::lock_guard dead_lock(dead_mutex_);
+    if (dead_.empty()) return;
+    dead.swap(dead_);
+  }
+  // A cell is listed twice when its bytes were replaced before it died.
+  std::sort(dead.begin(), dead.end());
+  dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
+  for (Cell* cell : dead) {
+    if (!cell->weak.expired()) continue;
+    detach_value(*cell, lock);
+    cells_.erase(cell->impl);
+  }
+}
+
+void Books::on_value_destroyed(Value& value) {
+  remove_candidate(value);
+  free_host_copy(value);
+  on_bytes_back(value);
+  if (value.producer) doomed_.push_back(std::move(value.producer));
+}
+
+std::vector<Cell*> Books::cells(Lock&) {
+  std::vector<Cell*> all;
+  all.reserve(cells_.size());
+  for (auto& [impl, cell] : cells_) all.push_back(cell.get());
+  return all;
+}
+
+std::string Books::largest_holders(Lock&) const {
+  std::vector<const Value*> resident;
+  for (const auto& [impl, cell] : cells_) {
+    if (cell->value->is_resident()) resident.push_back(cell->value.get());
+  }
+  const std::size_t count = std::min<std::size_t>(5, resident.size());
+  std::partial_sort(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(count),
+                    resident.end(),
+                    [](const Value* a, const Value* b) { return a->bytes > b->bytes; });
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& value = *resident[i];
+    text += base::concat(i == 0 ? "" : ", ", base::format_bytes(value.bytes), " ",
+                         value.producer ? "made by " + value.producer->handle.schema().name()
+                                        : std::string("that cannot be recomputed"),
+                         value.pins > 0 ? " (in use)" : "");
+  }
+  return text;
+}
+
+std::int64_t Books::record_held_bytes(const Lock&) const {
+  std::int64_t bytes = 0;
+  for (const auto& [impl, cell] : cells_) {
+    std::size_t holds = 0;
+    for (const std::weak_ptr<Record>& weak : cell->value->readers) {
+      const RecordP reader = weak.lock();
+      if (!reader) continue;
+      for (const Ref& ref : reader->refs) {
+        if (ref.value == cell->value && ref.hold) ++holds;
+      }
+    }
+    if (holds > 0 && cell->weak.use_count() <= holds) bytes += cell->value->bytes;
+  }
+  return bytes;
+}
+
+std::string Books::describe_shortage(std::int64_t asked_bytes) {
+  Lock lock(*this);
+  const std::string holders = largest_holders(lock);
+  return base::concat(
+      current_op().empty() ? "" : " Asked by " + current_op() + ".",
+      holders.empty() ? "" : " The largest holders: " + holders + ".",
+      " This op needs a budget of at least ",
+      base::format_bytes(device_.ledger().held_bytes() + asked_bytes),
+      rules.may_move ? "" : "; with host memory allowed (Means::kMixed) a smaller one may do", ".");
+}
+
+}  // namespace lowtide::run

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/random.h"
+#include "run/engine/device.h"
+#include "run/engine/evictor.h"
+#include "run/torch/value.h"
+#include "solve/union_find.h"
+
+namespace lowtide::run {
+
+// What may be done with values, and when.
+struct Rules {
+  bool may_recompute = true;
+  bool may_move = true;
+  std::int64_t floor_bytes = 0;
+  bool evict_everything = false;
+};
+
+// What was done so far. Guarded by the books' lock.
+struct Counters {
+  std::int64_t steps = 0;
+  std::int64_t ops = 0;
+  std::int64_t drops = 0;
+  std::int64_t moves = 0;
+  std::int64_t recomputes = 0;
+  double recompute_seconds = 0;
+  std::int64_t bytes_to_host = 0;
+  std::int64_t bytes_from_host = 0;
+  std::int64_t kept_unsafe = 0;
+  std::int64_t chunked_ops = 0;
+};
+
+// The books of one device: every storage the ops have touched, what it holds, and where that lies.
+// Evicts when the ledger asks. One lock guards all of it; it is never held while a kernel runs or
+// memory is allocated.
+//
+// Note [Who frees]: a storage may die on any thread at any time, also while we hold the lock. So its
+// block's deleter only puts the cell on a list (on_block_freed), and the next call buries the dead.
+class Books final : public engine::Evictor {
+ public:
+  Books(engine::Device& device, c10::Device torch_device);
+  ~Books() override;
+
+  // The books' lock. When it is released, records that nobody needs are destroyed, one after another
+  // and not one inside the other; and after that, what must not be destroyed under the lock.
+  class Lock {
+   public:
+    explicit Lock(Books& books) : books_(books), lock_(books.mutex_) {}
+    ~Lock();
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    Books& books_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  // --- Everything below needs the lock, which is passed to show it. ---
+
+  // The cell of a tensor's storage, made if need be; null if the storage is none of ours.
+  Cell* find_cell(const at::Tensor& tensor, Lock& lock);
+  // Whether the books knew the storage before.
+  bool knows(const c10::StorageImpl* impl, Lock& lock) const;
+  // The storage was written: what it holds from now on. The old value becomes a ghost.
+  ValueP renew(Cell& cell, RecordP producer, Lock& lock);
+  // The value is what an op just returned.
+  void set_producer(Value& value, RecordP producer);
+  // The value was used just now.
+  void use(Value& value);
+  // No op may make it again from here on; whoever reads it in a replay keeps its storage alive.
+  void make_source(Value& value, Lock& lock);
+
+  // Gives a live or ghost value its bytes.
+  void install(const ValueP& value, c10::Storage bytes, Lock& lock);
+  // Takes a ghost's bytes, if it has any.
+  c10::Storage take_temporary(Value& value, Lock& lock);
+  // A tensor that covers all bytes of a resident value.
+  c10::Storage storage_of(const Value& value) const;
+
+  bool can_drop(const Value& value) const;
+  bool can_move(const Value& value) const;
+  bool can_evict(const Value& value) const;
+  // Drops it or moves it to the host, as the rules allow. False: it stays.
+  bool evict_value(Value& value, Lock& lock);
+
+  // Removes the storages that died from the books.
+  void bury_dead(Lock& lock);
+
+  // Other rules from here on.
+  void set_rules(const Rules& new_rules, Lock& lock);
+  // As new. Requires: everything is resident and nothing is under way.
+  void forget_all(Lock& lock);
+
+  std::vector<Cell*> cells(Lock& lock);
+  std::string largest_holders(Lock& lock) const;
+  // Bytes of storages that only records keep alive.
+  std::int64_t record_held_bytes(const Lock& lock) const;
+
+  // --- Without the lock. ---
+  std::int64_t evict(std::int64_t bytes) override;
+  void on_block_freed(void* owner) noexcept override;
+  std::string describe_shortage(std::int64_t asked_bytes) override;
+
+  engine::Device& device() { return device_; }
+  c10::Device torch_device() const { return torch_device_; }
+
+  Rules rules;
+  Counters counters;
+  // Seconds of work done so far: the clock by which values grow stale.
+  double clock_seconds = 0;
+  std::uint64_t op_number = 0;
+  std::uint64_t step_number = 1;
+  std::int64_t records_alive = 0;
+  // The storage goes once the lock is released: it may belong to a Python object, whose destruction
+  // takes another lock.
+  void discard(c10::Storage storage) { discarded_.push_back(std::move(storage)); }
+  // Starts the classes of values without bytes anew if there are none.
+  void forget_classes();
+
+ private:
+  friend struct Value;
+  friend struct Record;
+
+  bool is_ours(const at::Tensor& tensor) const;
+  Cell* make_cell(c10::StorageImpl* impl, Lock& lock);
+  bool claim_block(c10::StorageImpl* impl);
+  void refresh(Cell& cell, Lock& lock);
+  void detach_value(Cell& cell, Lock& lock);
+  void on_value_destroyed(Value& value);
+  void destroy_doomed();
+
+  void add_candidate(Value& value);
+  void remove_candidate(Value& value);
+  Value* best_victim(Lock& lock);
+  double score(const Value& value);
+  double eviction_seconds(const Value& value);
+  double drop_seconds(const Value& value);
+  double move_seconds(const Value& value) const;
+  bool dropping_is_cheaper(const Value& value);
+
+  void drop(Value& value, Lock& lock);
+  bool move_out(Value& value, Lock& lock);
+  void* host_memory_for(std::int64_t bytes);
+  void free_host_copy(Value& value);
+  void take_bytes_away(Value& value, Lock& lock);
+
+  void on_bytes_gone(Value& value);
+  void on_bytes_back(Value& value);
+  template <class Visit>
+  void for_each_gone_neighbour(const Value& value, const Visit& visit) const;
+
+  engine::Device& device_;
+  c10::Device torch_device_;
+  std::mutex mutex_;
+  std::unordered_map<c10::StorageImpl*, std::unique_ptr<Cell>> cells_;
+  // Resident values of at least the floor's size, in no order; some may be pinned.
+  std::vector<Value*> candidates_;
+  base::Random random_{1};
+  solve::WeightedUnionFind classes_;
+  std::int64_t gone_values_ = 0;
+  std::vector<std::int32_t> classes_seen_;
+
+  // Waiting for the lock to be released.
+  std::vector<c10::Storage> discarded_;
+  std::vector<RecordP> doomed_;
+
+  std::mutex dead_mutex_;
+  std::vector<Cell*> dead_;
+};
+
+}  // namespace lowtide::run

@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/call.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "run/torch/arguments.h"
+#include "run/torch/current_op.h"
+#include "run/torch/random_state.h"
+
+namespace lowtide::run {
+namespace {
+
+// Longer chains of replays are never needed by one step, and would keep records without end.
+constexpr std::uint32_t kMaxDepth = 1 << 14;
+// Tensors of other devices up to this size are copied into records: scalars.
+constexpr std::size_t kSmallForeignBytes = 64;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  return (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29);
+}
+
+}  // namespace
+
+Call::Call(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
+           c10::DispatchKeySet keys, torch::jit::Stack& stack)
+    : runtime_(runtime),
+      books_(runtime.books()),
+      op_(op),
+      effects_(effects),
+      keys_(keys),
+      stack_(stack),
+      first_(stack.size() - op.schema().arguments().size()) {}
+
+Call::~Call() {
+  if (is_done_) return;
+  Books::Lock lock(books_);
+  forget_written(lock);
+  unpin(lock);
+  // Values and records are destroyed under the lock only.
+  operands_.clear();
+  made_.clear();
+  record_.reset();
+}
+
+void Call::run() {
+  const CurrentOp name(effects_.name);
+  {
+    Books::Lock lock(books_);
+    books_.bury_dead(lock);
+    collect(lock);
+    decide_on_record();
+    if (!needs_help()) fill_record(lock);
+  }
+  if (needs_help()) {
+    bring_back();
+    Books::Lock lock(books_);
+    fill_record(lock);
+  }
+  save_random_state();
+  run_kernel();
+  Books::Lock lock(books_);
+  enter_results(lock);
+  is_done_ = true;
+}
+
+void Call::collect(Books::Lock& lock) {
+  const std::size_t count = stack_.size() - first_;
+  can_record_ = books_.rules.may_recompute && !effects_.is_factory &&
+                effects_.can_replay(stack_, first_);
+  if (can_record_) {
+    record_ = std::make_shared<Record>(books_, op_);
+    record_->arguments.resize(count);
+  }
+  signature_ = reinterpret_cast<std::uintptr_t>(&effects_);
+  for (std::size_t i = 0; i < count; ++i) collect_argument(i, lock);
+}
+
+void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
+  const c10::IValue& value = stack_[first_ + argument];
+  const std::size_t operands_before = operands_.size();
+  const auto first_ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
+  const Effect effect = effects_.effect(argument, stack_, first_);
+  using Form = ArgumentRefs::Form;
+  const auto add_argument_refs = [&](Form form) {
+    if (!record_) return;
+    const auto count = static_cast<std::uint32_t>(record_->refs.size()) - first_ref;
+    record_->argument_refs.push_back(
+        {static_cast<std::uint16_t>(argument), form, first_ref, count});
+  };
+  if (value.isTensor()) {
+    if (!value.toTensor().defined()) {
+      if (record_) record_->arguments[argument] = value;
+      return;
+    }
+    add_operand(value.toTensor(), effect, lock);
+    add_argument_refs(Form::kTensor);
+  } else if (value.isTensorList() || value.isOptionalTensorList()) {
+    for (const c10::IValue& element : value.toListRef()) {
+      if (element.isTensor() && element.toTensor().defined()) {
+        add_operand(element.toTensor(), effect, lock);
+      } else if (record_) {
+        record_->refs.emplace_back();  // Stands for the missing one.
+      }
+    }
+    add_argument_refs(value.isTensorList() ? Form::kList : Form::kOptionalList);
+  } else {
+    for_each_tensor(value, [&](const at::Tensor& tensor) { add_operand(tensor, effect, lock); });
+    const bool has_tensors = operands_.size() != operands_before;
+    if (has_tensors || !is_plain_argument(value)) can_record_ = false;
+    if (record_ && can_record_) record_->arguments[argument] = value;
+  }
+}
+
+void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& lock) {
+  Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
+  if (cell != nullptr) {
+    ++cell->value->pins;
+    operand_bytes_ += cell->value->bytes;
+    const auto ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
+    operands_.push_back({cell, cell->value, effect, ref});
+  }
+  if (record_ && can_record_) add_ref(tensor, effect, cell);
+  for (const std::int64_t size : tensor.unsafeGetTensorImpl()->is_python_dispatch()
+                                     ? c10::IntArrayRef()
+                                     : tensor.sizes()) {
+    signature_ = mix(signature_, static_cast<std::uint64_t>(size));
+  }
+}
+
+void Call::add_ref(const at::Tensor& tensor, Effect effect, Cell* cell) {
+  if (cell != nullptr) {
+    Ref ref = geometry_of(tensor);
+    ref.value = cell->value;
+    ref.is_written = effect == Effect::kWrites;
+    ref.is_scratch = effect == Effect::kHiddenWrite || is_scratch(tensor, operands_.back());
+    record_->refs.push_back(std::move(ref));
+    return;
+  }
+  // Bytes that are not in the books may change behind our back, so only tiny ones can be kept, as a
+  // copy; and what has no bytes at all cannot change.
+  const bool is_small = has_plain_bytes(tensor) && tensor.storage().nbytes() <= kSmallForeignBytes &&
+                        (tensor.device().is_cpu() || tensor.storage().nbytes() == 0);
+  if (!is_small || effect != Effect::kReads) {
+    can_record_ = false;
+    return;
+  }
+  Ref ref = geometry_of(tensor);
+  const auto* bytes = static_cast<const std::byte*>(tensor.storage().data());
+  ref.copy.assign(bytes, bytes + tensor.storage().nbytes());
+  ref.copy_device = tensor.device();
+  record_->refs.push_back(std::move(ref));
+}
+
+// An op that writes all of a storage does not care for what was there.
+bool Call::is_scratch(const at::Tensor& tensor, const Operand& operand) const {
+  if (operand.effect != Effect::kWrites || !effects_.overwrites || !covers_storage(tensor)) {
+    return false;
+  }
+  if (operand.value->is_source() && !operand.value->is_blank) return false;
+  return std::count_if(operands_.begin(), operands_.end(), [&](const Operand& other) {
+           return other.cell == operand.cell;
+         }) == 1;
+}
+
+bool Call::writes_source() const {
+  return std::any_of(operands_.begin(), operands_.end(), [this](const Operand& operand) {
+    if (operand.effect != Effect::kWrites || !operand.value->is_source()) return false;
+    return !record_ || !record_->refs[operand.ref].is_scratch ||
+           operand.cell->born_step != books_.step_number;
+  });
+}
+
+void Call::decide_on_record() {
+  const bool has_operands = !operands_.empty();
+  if (!can_record_ || !has_operands || writes_source()) {
+    if (record_ && !can_record_) ++books_.counters.kept_unsafe;
+    can_record_ = false;
+    record_.reset();
+    return;
+  }
+  // A storage that is written through one tensor and read through another: nothing of it is scratch.
+  for (const Operand& operand : operands_) {
+    if (!record_->refs[operand.ref].is_scratch || operand.effect == Effect::kHiddenWrite) continue;
+    for (const Operand& other : operands_) {
+      if (other.cell == operand.cell && other.ref != operand.ref) {
+        record_->refs[operand.ref].is_scratch = false;
+      }
+    }
+  }
+}
+
+bool Call::needs_help() const {
+  return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
+    if (!operand.value->is_resident()) return true;
+    return operand.effect != Effect::kReads && operand.value->is_source() &&
+           !operand.value->readers.empty();
+  });
+}
+
+void Call::bring_back() {
+  std::vector<ValueP> written_sources;
+  for (const Operand& operand : operands_) {
+    runtime_.restorer().restore(operand.value);
+    if (operand.effect != Effect::kReads) written_sources.push_back(operand.value);
+  }
+  runtime_.restorer().settle(written_sources);
+  Books::Lock lock(books_);
+  written_sources.clear();
+}
+
+// With everything in place: what the record says of the state in which the op runs.
+void Call::fill_record(Books::Lock&) {
+  if (!record_) return;
+  record_->keys = keys_;
+  record_->settings = current_settings();
+  for (Operand& operand : operands_) {
+    Ref& ref = record_->refs[operand.ref];
+    const RecordP& producer = operand.value->producer;
+    if (producer && !ref.is_scratch) record_->depth = std::max(record_->depth, producer->depth + 1);
+  }
+  if (record_->depth > kMaxDepth) {
+    ++books_.counters.kept_unsafe;
+    record_.reset();
+  }
+}
+
+void Call::save_random_state() {
+  if (!record_ || !effects_.is_random) return;
+  record_->random = random_state_before(stack_, first_, books_.torch_device());
+  if (!record_->random) record_.reset();
+}
+
+void Call::run_kernel() {
+  engine::Device& device = books_.device();
+  OpTimer& timer = runtime_.timer();
+  const int timing = timer.start(signature_);
+  op_.redispatchBoxed(keys_, &stack_);
+  seconds_ = timer.stop(timing, signature_, operand_bytes_);
+  device.tick(books_.op_number + 1);
+}
+
+void Call::enter_results(Books::Lock& lock) {
+  ++books_.op_number;
+  ++books_.counters.ops;
+  books_.clock_seconds += seconds_;
+  if (record_) {
+    record_->seconds = seconds_;
+    record_->is_entered = true;
+    ++books_.records_alive;
+  }
+  for (Operand& operand : operands_) books_.use(*operand.value);
+  if (record_ || effects_.keeps_arguments || effects_.changes_storages) {
+    // Holds must be taken before the storages get new values.
+    enter_record(lock);
+  }
+  enter_written(lock);
+  enter_outputs(lock);
+  unpin(lock);
+  if (books_.rules.evict_everything) evict_what_was_used(lock);
+  operands_.clear();
+  made_.clear();
+  record_.reset();
+}
+
+void Call::enter_record(Books::Lock&) {
+  for (Operand& operand : operands_) {
+    if (effects_.keeps_arguments) ++operand.cell->holds;
+    if (!record_) continue;
+    Ref& ref = record_->refs[operand.ref];
+    if (ref.is_scratch) {
+      // Neither its contents nor its life matter; its size does.
+      continue;
+    }
+    if (operand.value->is_source() && !ref.is_written) ref.hold = books_.storage_of(*operand.value);
+    add_reader(*operand.value, record_);
+  }
+}
+
+void Call::enter_written(Books::Lock& lock) {
+  for (Operand& operand : operands_) {
+    const bool changes = operand.effect != Effect::kReads || effects_.changes_storages;
+    // A storage may be given twice; it is one write.
+    if (!changes || operand.cell->value != operand.value) continue;
+    const bool is_result = record_ && operand.effect == Effect::kWrites;
+    ValueP now = books_.renew(*operand.cell, is_result ? record_ : nullptr, lock);
+    if (is_result) record_->written.emplace_back(operand.ref, now);
+    made_.push_back(std::move(now));
+  }
+}
+
+void Call::enter_outputs(Books::Lock& lock) {
+  const std::size_t results = op_.schema().returns().size();
+  for (std::size_t i = stack_.size() - results; i < stack_.size(); ++i) {
+    const c10::IValue& value = stack_[i];
+    if (value.isTensor()) {
+      enter_output(value.toTensor(), lock);
+    } else if (value.isTensorList()) {
+      for (const c10::IValue& element : value.toListRef()) enter_output(element.toTensor(), lock);
+    } else {
+      for_each_tensor(value, [&](const at::Tensor& tensor) { books_.find_cell(tensor, lock); });
+    }
+  }
+}
+
+void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
+  ValueP value;
+  if (tensor.defined() && has_plain_bytes(tensor) &&
+      !books_.knows(tensor.storage().unsafeGetStorageImpl(), lock)) {
+    if (Cell* cell = books_.find_cell(tensor, lock)) {
+      value = cell->value;
+      value->is_blank = effects_.is_blank_factory;
+      if (effects_.keeps_arguments) ++cell->holds;
+      if (record_) books_.set_producer(*value, record_);
+      made_.push_back(value);
+    }
+  }
+  if (record_) record_->outputs.emplace_back(value);
+}
+
+void Call::evict_what_was_used(Books::Lock& lock) {
+  for (Operand& operand : operands_) {
+    if (operand.cell->value == operand.value && operand.value->bytes >= books_.rules.floor_bytes) {
+      books_.evict_value(*operand.value, lock);
+    }
+  }
+  for (const ValueP& value : made_) {
+    if (value->bytes >= books_.rules.floor_bytes) books_.evict_value(*value, lock);
+  }
+}
+
+// The op failed half-way: what it was writing is whatever it is now.
+void Call::forget_written(Books::Lock& lock) {
+  for (Operand& operand : operands_) {
+    if (operand.effect == Effect::kReads || operand.cell->value != operand.value) continue;
+    if (operand.value->is_resident()) books_.renew(*operand.cell, nullptr, lock);
+  }
+}
+
+void Call::unpin(Books::Lock&) {
+  for (Operand& operand : operands_) --operand.value->pins;
+}
+
+}  // namespace lowtide::run

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <vector>
+
+#include "run/torch/effects.h"
+#include "run/torch/runtime.h"
+
+namespace lowtide::run {
+
+// One intercepted op: sees to it that everything the op touches is there, carries it out, and enters
+// in the books what it made. Lives on the stack of the thread that called the op.
+class Call {
+ public:
+  // The arguments are the topmost of `stack`, where the results take their place.
+  Call(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
+       c10::DispatchKeySet keys, torch::jit::Stack& stack);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  void run();
+
+ private:
+  // A tensor among the arguments whose storage is in the books.
+  struct Operand {
+    Cell* cell;
+    ValueP value;
+    Effect effect;
+    std::uint32_t ref;
+  };
+
+  void collect(Books::Lock& lock);
+  void collect_argument(std::size_t argument, Books::Lock& lock);
+  void add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& lock);
+  void add_ref(const at::Tensor& tensor, Effect effect, Cell* cell);
+  bool is_scratch(const at::Tensor& tensor, const Operand& operand) const;
+
+  bool needs_help() const;
+  void bring_back();
+  void decide_on_record();
+  bool writes_source() const;
+  void save_random_state();
+  void fill_record(Books::Lock& lock);
+
+  void run_kernel();
+  void enter_results(Books::Lock& lock);
+  void enter_written(Books::Lock& lock);
+  void enter_outputs(Books::Lock& lock);
+  void enter_output(const at::Tensor& tensor, Books::Lock& lock);
+  void enter_record(Books::Lock& lock);
+  void evict_what_was_used(Books::Lock& lock);
+  void forget_written(Books::Lock& lock);
+  void unpin(Books::Lock& lock);
+
+  Runtime& runtime_;
+  Books& books_;
+  const c10::OperatorHandle& op_;
+  const OpEffects& effects_;
+  c10::DispatchKeySet keys_;
+  torch::jit::Stack& stack_;
+  // Where the arguments begin on the stack.
+  std::size_t first_;
+  std::vector<Operand> operands_;
+  RecordP record_;
+  // Whether the op can be recorded, as far as the arguments are concerned.
+  bool can_record_ = false;
+  // The results that are new values.
+  std::vector<ValueP> made_;
+  std::uint64_t signature_ = 0;
+  std::int64_t operand_bytes_ = 0;
+  double seconds_ = 0;
+  bool is_done_ = false;
+};
+
+}  // namespace lowtide::run

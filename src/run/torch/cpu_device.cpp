@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/cpu_device.h"
+
+#include <c10/core/CPUAllocator.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "base/check.h"
+
+namespace lowtide::run {
+namespace {
+
+using engine::Ledger;
+
+Ledger& ledger_of_cpu() {
+  static auto& ledger = *new Ledger;
+  return ledger;
+}
+
+// The allocator below the gate, from the first installation on.
+c10::Allocator* native = nullptr;
+
+void free_block(void* data) {
+  ledger_of_cpu().remove_block(data);
+  native->raw_deleter()(data);
+}
+
+// torch's CPU allocator while the gate is installed: asks the ledger first.
+class CpuGate final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    if (bytes == 0) return native->allocate(0);
+    const auto count = static_cast<std::int64_t>(bytes);
+    ledger_of_cpu().admit(count);
+    c10::DataPtr data;
+    try {
+      data = native->allocate(bytes);
+    } catch (...) {
+      ledger_of_cpu().release(count);
+      throw;
+    }
+    void* address = data.get();
+    const c10::Device device = data.device();
+    data.release_context();
+    ledger_of_cpu().add_block(address, count);
+    return {address, address, &free_block, device};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    native->copy_data(to, from, bytes);
+  }
+};
+
+// Host memory for moved values: plain blocks under a cap.
+class HostMemory {
+ public:
+  void* allocate(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes > cap_bytes_ - held_bytes_) return nullptr;
+    void* block = nullptr;
+    if (posix_memalign(&block, 64, static_cast<std::size_t>(bytes)) != 0) return nullptr;
+    sizes_[block] = bytes;
+    held_bytes_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, held_bytes_);
+    return block;
+  }
+  void free(void* block) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(block);
+    held_bytes_ -= found->second;
+    sizes_.erase(found);
+    std::free(block);
+  }
+  void set_cap(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    cap_bytes_ = bytes;
+  }
+  std::int64_t held_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return held_bytes_;
+  }
+  std::int64_t peak_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return peak_bytes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, std::int64_t> sizes_;
+  std::int64_t cap_bytes_ = 0;
+  std::int64_t held_bytes_ = 0;
+  std::int64_t peak_bytes_ = 0;
+};
+
+// Start times and results of timings, by slot.
+class Stopwatches {
+ public:
+  int start() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      free_.push_back(static_cast<int>(watches_.size()));
+      watches_.emplace_back();
+    }
+    const int watch = free_.back();
+    free_.pop_back();
+    watches_[static_cast<std::size_t>(watch)].start = Clock::now();
+    return watch;
+  }
+  void stop(int watch) {
+    const Clock::time_point now = Clock::now();
+    const std::lock_guard lock(mutex_);
+    Watch& stopped = watches_[static_cast<std::size_t>(watch)];
+    stopped.seconds = std::chrono::duration<double>(now - stopped.start).count();
+  }
+  double read(int watch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(watch);
+    return watches_[static_cast<std::size_t>(watch)].seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Watch {
+    Clock::time_point start;
+    double seconds = 0;
+  };
+  std::mutex mutex_;
+  std::vector<Watch> watches_;
+  std::vector<int> free_;
+};
+
+class CpuDevice final : public engine::Device {
+ public:
+  std::string name() const override { return "cpu"; }
+  Ledger& ledger() override { return ledger_of_cpu(); }
+
+  void install() override {
+    if (native == nullptr) native = c10::GetCPUAllocator();
+    // The highest priority, or a request with a lower one than an earlier caller's would be ignored.
+    c10::SetCPUAllocator(&gate_, kHighest);
+  }
+  void remove() override { c10::SetCPUAllocator(native, kHighest); }
+  void limit(std::optional<std::int64_t>) override {}
+
+  bool is_native_deleter(void (*deleter)(void*)) const override {
+    return deleter == native->raw_deleter() ||
+           deleter == c10::GetDefaultCPUAllocator()->raw_deleter();
+  }
+  bool is_gate_deleter(void (*deleter)(void*)) const override { return deleter == &free_block; }
+  void (*gate_deleter() const)(void*) override { return &free_block; }
+  std::int64_t rounded(std::int64_t bytes) const override { return bytes; }
+  bool counts_earlier_blocks() const override { return false; }
+
+  void* allocate_host(std::int64_t bytes) override { return host_.allocate(bytes); }
+  void free_host(void* host) override { host_.free(host); }
+  void set_host_cap(std::int64_t bytes) override { host_.set_cap(bytes); }
+  std::int64_t host_held_bytes() const override { return host_.held_bytes(); }
+  std::int64_t host_peak_bytes() const override { return host_.peak_bytes(); }
+
+  void copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t) override {
+    std::memcpy(host, block, static_cast<std::size_t>(bytes));
+  }
+  void copy_in(void* block, void* host, std::int64_t bytes) override {
+    std::memcpy(block, host, static_cast<std::size_t>(bytes));
+  }
+  void copy_within(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+  void tick(std::uint64_t) override {}
+
+  int start_timing() override { return watches_.start(); }
+  void stop_timing(int timing) override { watches_.stop(timing); }
+  std::optional<double> read_timing(int timing) override { return watches_.read(timing); }
+
+  double copy_out_seconds(std::int64_t bytes) const override { return copy_seconds(bytes); }
+  double copy_in_seconds(std::int64_t bytes) const override { return copy_seconds(bytes); }
+  double memory_seconds(std::int64_t bytes) const override { return copy_seconds(bytes); }
+
+ private:
+  static constexpr std::uint8_t kHighest = 255;
+  // Typical of one core; only decides between dropping and moving.
+  static double copy_seconds(std::int64_t bytes) { return 1e-6 + static_cast<double>(bytes) / 6e9; }
+
+  CpuGate gate_;
+  HostMemory host_;
+  Stopwatches watches_;
+};
+
+}  // namespace
+
+engine::Device& cpu_device() {
+  static auto& device = *new CpuDevice;
+  return device;
+}
+
+}  // namespace lowtide::run

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/interceptor.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/SafePyObject.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/core/impl/PyInterpreter.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+#include <torch/library.h>
+
+#include <atomic>
+
+#include "run/torch/runtime.h"
+
+namespace lowtide::run {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+
+// A key that torch reserves for libraries outside its tree: above the backends and Python, below
+// autograd, autocast and functorch.
+constexpr DispatchKey kKey = DispatchKey::Fake;
+constexpr DispatchKeySet kBelow(DispatchKeySet::FULL_AFTER, kKey);
+
+// Release and acquire: whoever sees the runtime sees it started.
+std::atomic<Runtime*> active{nullptr};
+
+constexpr DispatchKeySet keys_above_python() {
+  const DispatchKeySet python_and_below = DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Python) |
+                                          DispatchKeySet(DispatchKey::Python);
+  return (DispatchKeySet(DispatchKeySet::FULL) ^ python_and_below).remove(kKey);
+}
+
+// The interpreter of the first argument that dispatches to Python; null if none does.
+c10::impl::PyInterpreter* interpreter_of(const c10::IValue& argument) {
+  if (argument.isTensor()) {
+    c10::TensorImpl* impl = argument.unsafeToTensorImpl();
+    return impl->is_python_dispatch() ? impl->pyobj_slot()->pyobj_interpreter() : nullptr;
+  }
+  if (!argument.isList()) return nullptr;
+  for (const c10::IValue& element : argument.toListRef()) {
+    if (c10::impl::PyInterpreter* found = interpreter_of(element)) return found;
+  }
+  return nullptr;
+}
+
+// Modes and tensor subclasses (`__torch_dispatch__`): does what torch's own fallback for Python does,
+// except that our key stays visible to the ops inside the handler. Those are what we manage; the outer
+// op only shuffles Python objects.
+void call_python(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
+  const c10::impl::ExcludeDispatchKeyGuard guard(keys_above_python());
+  const std::int64_t modes = c10::impl::TorchDispatchModeTLS::stack_len();
+  if (modes > 0) {
+    const auto mode = c10::impl::TorchDispatchModeTLS::get_stack_at(modes - 1);
+    mode->pyinterpreter()->dispatch(op, stack);
+    return;
+  }
+  const std::size_t count = op.schema().arguments().size();
+  for (std::size_t i = stack->size() - count; i < stack->size(); ++i) {
+    if (c10::impl::PyInterpreter* interpreter = interpreter_of((*stack)[i])) {
+      (*interpreter)->dispatch(op, stack);
+      return;
+    }
+  }
+  op.redispatchBoxed(keys & kBelow, stack);
+}
+
+void intercept(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
+  if (keys.has(DispatchKey::Python)) {
+    call_python(op, keys, stack);
+    return;
+  }
+  const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
+  Runtime* runtime = active.load(std::memory_order_acquire);
+  if (runtime == nullptr) {
+    op.redispatchBoxed(keys & kBelow, stack);
+  } else {
+    runtime->call(op, keys & kBelow, *stack);
+  }
+}
+
+}  // namespace
+
+void set_active_runtime(Runtime* runtime) { active.store(runtime, std::memory_order_release); }
+Runtime* active_runtime() { return active.load(std::memory_order_acquire); }
+
+void set_thread_managed(bool managed) { c10::impl::tls_set_dispatch_key_included(kKey, managed); }
+bool is_thread_managed() { return c10::impl::tls_is_dispatch_key_included(kKey); }
+
+}  // namespace lowtide::run
+
+TORCH_LIBRARY_IMPL(_, Fake, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&lowtide::run::intercept>());
+}

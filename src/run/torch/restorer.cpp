@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/restorer.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/check.h"
+#include "run/torch/replay.h"
+
+namespace lowtide::run {
+
+// A value to be brought back, and how far its op's inputs are.
+struct Restorer::Frame {
+  ValueP value;
+  RecordP record;
+  std::size_t next_ref = 0;
+  // Inputs that stay until the op was carried out.
+  std::vector<ValueP> pinned;
+};
+
+void Restorer::restore(const ValueP& value) {
+  {
+    Books::Lock lock(books_);
+    if (value->is_resident()) return;
+  }
+  const std::lock_guard turn(turn_);
+  std::vector<Frame> frames;
+  frames.push_back({value, nullptr, 0, {}});
+  try {
+    while (advance(frames)) {
+    }
+  } catch (...) {
+    release(frames);
+    throw;
+  }
+  release(frames);
+}
+
+// One step on the way: one value further down, one fetch, or one replay. False when all is done.
+bool Restorer::advance(std::vector<Frame>& frames) {
+  ValueP to_fetch;
+  {
+    Books::Lock lock(books_);
+    Frame* frame = &frames.back();
+    if (frame->value->is_resident()) {
+      for (const ValueP& input : frame->pinned) --input->pins;
+      frames.pop_back();
+      return !frames.empty();
+    }
+    if (frame->value->residency == Residency::kOnHost) {
+      to_fetch = frame->value;
+    } else {
+      if (!frame->record) frame->record = frame->value->producer;
+      LT_CHECK(frame->record, "a value of ", frame->value->bytes, " bytes cannot be made again");
+      const std::vector<Ref>& refs = frame->record->refs;
+      for (; frame->next_ref < refs.size(); ++frame->next_ref) {
+        const Ref& ref = refs[frame->next_ref];
+        if (!ref.value || ref.is_scratch) continue;
+        if (frame->pinned.empty() || frame->pinned.back() != ref.value) {
+          ++ref.value->pins;
+          frame->pinned.push_back(ref.value);
+        }
+        if (ref.value->is_resident()) continue;
+        frames.push_back({ref.value, nullptr, 0, {}});
+        return true;
+      }
+    }
+  }
+  if (to_fetch) {
+    fetch(to_fetch);
+    Books::Lock lock(books_);
+    to_fetch.reset();
+  } else {
+    replay(books_, frames.back().record, frames.back().value);
+  }
+  return true;
+}
+
+void Restorer::release(std::vector<Frame>& frames) {
+  Books::Lock lock(books_);
+  for (Frame& frame : frames) {
+    for (const ValueP& input : frame.pinned) --input->pins;
+  }
+  frames.clear();
+}
+
+void Restorer::fetch(const ValueP& value) {
+  c10::Storage bytes = new_bytes(books_, value->bytes);
+  Books::Lock lock(books_);
+  // Its storage may have died meanwhile, and the copy with it.
+  if (value->residency != Residency::kOnHost) return;
+  books_.device().copy_in(bytes.mutable_data(), value->host, value->bytes);
+  books_.counters.bytes_from_host += value->bytes;
+  books_.install(value, std::move(bytes), lock);
+}
+
+// Finds what depends on a value that is about to be overwritten.
+class Restorer::Search {
+ public:
+  void look_from(const ValueP& value) {
+    open_.push_back(value);
+    while (!open_.empty()) {
+      const ValueP current = std::move(open_.back());
+      open_.pop_back();
+      for (const std::weak_ptr<Record>& weak : current->readers) {
+        if (const RecordP reader = weak.lock()) visit_results(*reader);
+      }
+    }
+  }
+
+  // Have a storage that is still in use.
+  std::vector<ValueP> alive;
+  // Can never be computed again, and nobody but replays would ask for them.
+  std::vector<ValueP> lost;
+
+ private:
+  void visit_results(const Record& reader) {
+    for (const std::weak_ptr<Value>& output : reader.outputs) visit(output.lock());
+    for (const auto& [ref, written] : reader.written) visit(written.lock());
+  }
+
+  void visit(ValueP value) {
+    if (!value || value->is_source() || !seen_.insert(value.get()).second) return;
+    if (value->is_ghost()) {
+      lost.push_back(value);
+      open_.push_back(std::move(value));
+    } else {
+      alive.push_back(std::move(value));
+    }
+  }
+
+  std::vector<ValueP> open_;
+  std::unordered_set<const Value*> seen_;
+};
+
+void Restorer::settle(const std::vector<ValueP>& values) {
+  Search search;
+  {
+    Books::Lock lock(books_);
+    for (const ValueP& value : values) {
+      if (value->is_source() && !value->readers.empty()) search.look_from(value);
+    }
+    for (const ValueP& value : search.alive) ++value->pins;
+  }
+  std::size_t done = 0;
+  const auto finish = [&] {
+    Books::Lock lock(books_);
+    for (std::size_t i = done; i < search.alive.size(); ++i) --search.alive[i]->pins;
+    search.alive.clear();
+    search.lost.clear();
+  };
+  try {
+    for (const ValueP& value : search.alive) {
+      restore(value);
+      Books::Lock lock(books_);
+      books_.make_source(*value, lock);
+      --value->pins;
+      ++done;
+    }
+  } catch (...) {
+    finish();
+    throw;
+  }
+  {
+    Books::Lock lock(books_);
+    for (const ValueP& value : search.lost) books_.make_source(*value, lock);
+    for (const ValueP& value : values) {
+      if (value->is_source()) value->readers.clear();
+    }
+  }
+  finish();
+}
+
+ValueP Restorer::find_dropped_survivor() {
+  Books::Lock lock(books_);
+  for (Cell* cell : books_.cells(lock)) {
+    const ValueP& value = cell->value;
+    if (value->residency != Residency::kDropped || cell->weak.expired()) continue;
+    ++value->pins;
+    return value;
+  }
+  return nullptr;
+}
+
+void Restorer::end_step() {
+  // Those without bytes first, while what they are computed from can still be evicted for them.
+  while (ValueP value = find_dropped_survivor()) {
+    const auto unpin = [&](bool is_back) {
+      Books::Lock lock(books_);
+      --value->pins;
+      if (is_back) books_.make_source(*value, lock);
+      value.reset();
+    };
+    try {
+      restore(value);
+    } catch (...) {
+      unpin(false);
+      throw;
+    }
+    unpin(true);
+  }
+  Books::Lock lock(books_);
+  books_.bury_dead(lock);
+  for (Cell* cell : books_.cells(lock)) cell->value->readers.clear();
+  for (Cell* cell : books_.cells(lock)) books_.make_source(*cell->value, lock);
+  ++books_.step_number;
+  ++books_.counters.steps;
+}
+
+void add_reader(Value& value, const RecordP& record) {
+  // Values that many ops read (parameters over a long step) collect dead entries: sweep now and then.
+  constexpr std::size_t kSweepAt = 32;
+  const std::size_t count = value.readers.size();
+  if (count >= kSweepAt && (count & (count - 1)) == 0) {
+    std::erase_if(value.readers, [](const std::weak_ptr<Record>& reader) { return reader.expired(); });
+  }
+  value.readers.push_back(record);
+}
+
+}  // namespace lowtide::run

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/runtime.h"
+
+#include "base/check.h"
+#include "run/torch/arguments.h"
+#include "run/torch/call.h"
+#include "run/torch/chunks.h"
+
+namespace lowtide::run {
+
+Runtime::Runtime(engine::Device& device, c10::Device torch_device)
+    : books_(device, torch_device), timer_(device) {}
+
+void Runtime::start() { books_.device().ledger().set_evictor(&books_); }
+
+void Runtime::stop() {
+  bring_all_back();
+  Books::Lock lock(books_);
+  books_.forget_all(lock);
+}
+
+void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                   torch::jit::Stack& stack) {
+  const OpEffects& effects = effects_of(op);
+  if (effects.is_metadata) {
+    op.redispatchBoxed(keys, &stack);
+    return;
+  }
+  if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
+  Call(*this, op, effects, keys, stack).run();
+}
+
+void Runtime::end_step() {
+  restorer_.end_step();
+  Books::Lock lock(books_);
+  books_.forget_classes();
+}
+
+void Runtime::hold(const at::Tensor& tensor) {
+  ValueP value;
+  {
+    Books::Lock lock(books_);
+    Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
+    if (cell == nullptr) return;
+    ++cell->holds;
+    value = cell->value;
+  }
+  try {
+    restorer_.restore(value);
+  } catch (...) {
+    release(tensor);
+    throw;
+  }
+  // Its bytes may be written by hand from now on, so nobody can make them again.
+  {
+    Books::Lock lock(books_);
+    books_.make_source(*value, lock);
+  }
+  restorer_.settle({value});
+  Books::Lock lock(books_);
+  value.reset();
+}
+
+void Runtime::release(const at::Tensor& tensor) {
+  Books::Lock lock(books_);
+  Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
+  if (cell == nullptr) return;
+  LT_REQUIRE(cell->holds > 0, "release() of a tensor that is not held: call hold() first");
+  --cell->holds;
+}
+
+void Runtime::bring_all_back() {
+  restorer_.end_step();
+  std::vector<ValueP> away;
+  {
+    Books::Lock lock(books_);
+    for (Cell* cell : books_.cells(lock)) {
+      if (cell->value->is_resident()) continue;
+      ++cell->value->pins;
+      away.push_back(cell->value);
+    }
+  }
+  std::exception_ptr failure;
+  for (const ValueP& value : away) {
+    try {
+      if (!failure) restorer_.restore(value);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  Books::Lock lock(books_);
+  for (const ValueP& value : away) --value->pins;
+  away.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace lowtide::run

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include "run/torch/books.h"
+#include "run/torch/op_timer.h"
+#include "run/torch/restorer.h"
+
+namespace lowtide::run {
+
+// Everything that manages one device. There is one for each device that ever had a session, and it is
+// never destroyed: blocks and threads may outlive any session.
+class Runtime {
+ public:
+  Runtime(engine::Device& device, c10::Device torch_device);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  // From here on the ledger asks these books for room.
+  void start();
+  // Everything is brought back and forgotten. Throws OutOfMemory; then what could not be brought back
+  // stays in the books.
+  void stop();
+
+  // Carries out one op under management; the interceptor calls it.
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
+
+  void end_step();
+  // Brings the tensor back and keeps it, until release().
+  void hold(const at::Tensor& tensor);
+  void release(const at::Tensor& tensor);
+  // Everything is on the device again, and nothing is remembered. Throws OutOfMemory.
+  void bring_all_back();
+
+  Books& books() { return books_; }
+  Restorer& restorer() { return restorer_; }
+  OpTimer& timer() { return timer_; }
+
+ private:
+  Books books_;
+  Restorer restorer_{books_};
+  OpTimer timer_;
+};
+
+}  // namespace lowtide::run

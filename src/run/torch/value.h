@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/TensorBody.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <c10/core/Storage.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "run/torch/settings.h"
+
+// What the books know: storages, the values they hold, and the ops that made those.
+
+namespace lowtide::run {
+
+class Books;
+struct Cell;
+struct Record;
+struct Value;
+using ValueP = std::shared_ptr<Value>;
+using RecordP = std::shared_ptr<Record>;
+
+enum class Residency : std::uint8_t {
+  kResident,
+  // No bytes anywhere; its producer makes it again.
+  kDropped,
+  kOnHost,
+};
+
+// The contents of a storage between two writes. All members are guarded by the books' lock, and values
+// are destroyed under it.
+//
+// A value whose storage died or was overwritten is a ghost: it matters only as an input of replays,
+// and when a replay brings it back, its bytes lie in `temporary`.
+struct Value {
+  explicit Value(Books& owner) : books(owner) {}
+  ~Value();
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+
+  bool is_source() const { return producer == nullptr; }
+  bool is_ghost() const { return place == nullptr; }
+  bool is_resident() const { return residency == Residency::kResident; }
+
+  Books& books;
+  // The storage that holds it now; null for a ghost.
+  Cell* place = nullptr;
+  c10::Storage temporary;
+  std::int64_t bytes = 0;
+  Residency residency = Residency::kResident;
+  // A copy in host memory that is equal to the value, also while it is resident; or null.
+  void* host = nullptr;
+  // Null: a source.
+  RecordP producer;
+  // Ops that read it and would need it for a replay.
+  std::vector<std::weak_ptr<Record>> readers;
+  // Ops under way that need it to stay.
+  std::int32_t pins = 0;
+  std::uint64_t last_use = 0;
+  double last_use_seconds = 0;
+  // In Books::candidates_; -1 when not there.
+  std::int32_t candidate = -1;
+  // Its element among the classes of values without bytes; -1 when it has bytes.
+  std::int32_t gone_class = -1;
+  // Made by an allocation without contents, and not written since.
+  bool is_blank = false;
+};
+
+// One storage that torch has and the books know.
+struct Cell {
+  Cell(Books& owner, c10::StorageImpl* storage)
+      : books(owner),
+        impl(storage),
+        weak(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(storage)) {}
+
+  Books& books;
+  c10::StorageImpl* impl;
+  // Keeps the address from being used again while the cell is there.
+  c10::weak_intrusive_ptr<c10::StorageImpl> weak;
+  ValueP value;
+  // By the user, or for good.
+  std::int32_t holds = 0;
+  // The step in which the books first saw it.
+  std::uint64_t born_step = 0;
+  // Where its bytes were when we last looked: tells when torch put others there.
+  void* data = nullptr;
+};
+
+// One tensor among the arguments of a recorded op: which value, seen through which geometry.
+struct Ref {
+  ValueP value;
+  // A source must outlive the replays that read it. Only sources: a strong reference to anything else
+  // would change autograd's decisions to reuse gradients.
+  c10::Storage hold;
+  c10::SmallVector<std::int64_t, 4> sizes;
+  c10::SmallVector<std::int64_t, 4> strides;
+  std::int64_t offset = 0;
+  caffe2::TypeMeta dtype;
+  c10::DispatchKeySet keys;
+  bool is_wrapped_number = false;
+  // The op writes it, so a replay works on a copy.
+  bool is_written = false;
+  // What it holds does not matter to the results: a replay gets a block of its own.
+  bool is_scratch = false;
+  // Without a value: a tiny tensor that is not in the books, as it was at the time of the call; or,
+  // where `keys` is empty, a list entry without a tensor.
+  std::vector<std::byte> copy;
+  c10::Device copy_device = c10::kCPU;
+};
+
+// Where the tensors of one argument are among Record::refs.
+struct ArgumentRefs {
+  enum class Form : std::uint8_t { kTensor, kList, kOptionalList };
+  std::uint16_t argument = 0;
+  Form form = Form::kTensor;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+// The state of a generator before a random op.
+struct RandomState {
+  at::Generator generator;
+  at::Tensor state;
+};
+
+// One op as it was called, kept so that it can be carried out again.
+struct Record {
+  Record(Books& owner, const c10::OperatorHandle& op);
+  ~Record();
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+  Books& books;
+  c10::OperatorHandle handle;
+  c10::DispatchKeySet keys;
+  SettingsP settings;
+  // As on the stack, without the tensors of `refs`.
+  std::vector<c10::IValue> arguments;
+  std::vector<ArgumentRefs> argument_refs;
+  std::vector<Ref> refs;
+  // What it returned, tensor by tensor with lists laid out flat; null for what is no new value.
+  std::vector<std::weak_ptr<Value>> outputs;
+  // Values it wrote in place: the index of the Ref, and the value after the write.
+  std::vector<std::pair<std::uint32_t, std::weak_ptr<Value>>> written;
+  std::optional<RandomState> random;
+  double seconds = 0;
+  // How many replays in a row bring its results back at most.
+  std::uint32_t depth = 0;
+  // Known to the books: from then on it is destroyed under their lock.
+  bool is_entered = false;
+};
+
+}  // namespace lowtide::run

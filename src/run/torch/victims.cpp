@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Which value goes when memory runs short: the part of the books that is the online rule. It is DTR's
+// (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of dropping is
+// that of the value's op and of the classes of values without bytes that touch it (their cheap form of
+// e*). Beside it stands the cost of moving to the host and back; the cheaper of both counts.
+#include <algorithm>
+#include <cmath>
+
+#include "run/torch/books.h"
+
+namespace lowtide::run {
+namespace {
+
+// Up to so many candidates, all are looked at; of more, a sample.
+constexpr std::size_t kLookAtAll = 96;
+
+std::size_t sample_size(std::size_t candidates) {
+  return kLookAtAll / 2 + 2 * static_cast<std::size_t>(std::sqrt(static_cast<double>(candidates)));
+}
+
+}  // namespace
+
+void Books::add_candidate(Value& value) {
+  if (value.candidate >= 0 || !value.is_resident() || value.bytes < rules.floor_bytes) return;
+  if (value.bytes == 0 || (!can_drop(value) && !can_move(value))) return;
+  value.candidate = static_cast<std::int32_t>(candidates_.size());
+  candidates_.push_back(&value);
+}
+
+void Books::remove_candidate(Value& value) {
+  if (value.candidate < 0) return;
+  candidates_[static_cast<std::size_t>(value.candidate)] = candidates_.back();
+  candidates_.back()->candidate = value.candidate;
+  candidates_.pop_back();
+  value.candidate = -1;
+}
+
+std::int64_t Books::evict(std::int64_t bytes) {
+  Lock lock(*this);
+  bury_dead(lock);
+  const std::int64_t before = device_.ledger().held_bytes();
+  std::int64_t freed = 0;
+  while (freed < bytes) {
+    Value* victim = best_victim(lock);
+    if (victim == nullptr) break;
+    const std::int64_t size = device_.rounded(victim->bytes);
+    if (!evict_value(*victim, lock)) {
+      // Its block cannot go after all (no room on the host, say): do not look at it again now.
+      remove_candidate(*victim);
+      continue;
+    }
+    freed += size;
+  }
+  // Storages that died meanwhile count as freed too.
+  return std::max(freed, before - device_.ledger().held_bytes());
+}
+
+Value* Books::best_victim(Lock&) {
+  Value* best = nullptr;
+  double best_score = 0;
+  const auto consider = [&](Value* value) {
+    if (!can_evict(*value)) return;
+    const double its_score = score(*value);
+    if (best == nullptr || its_score < best_score) {
+      best = value;
+      best_score = its_score;
+    }
+  };
+  const std::size_t count = candidates_.size();
+  if (count > kLookAtAll) {
+    for (std::size_t i = sample_size(count); i > 0; --i) consider(candidates_[random_.below(count)]);
+  }
+  if (best == nullptr) {
+    for (Value* value : candidates_) consider(value);
+  }
+  return best;
+}
+
+double Books::score(const Value& value) {
+  constexpr double kShortest = 1e-7;
+  const double stale_seconds = clock_seconds - value.last_use_seconds + kShortest;
+  return eviction_seconds(value) / (static_cast<double>(value.bytes) * stale_seconds);
+}
+
+double Books::eviction_seconds(const Value& value) {
+  if (!can_drop(value)) return move_seconds(value);
+  if (!can_move(value)) return drop_seconds(value);
+  return std::min(drop_seconds(value), move_seconds(value));
+}
+
+bool Books::dropping_is_cheaper(const Value& value) {
+  return drop_seconds(value) <= move_seconds(value);
+}
+
+double Books::drop_seconds(const Value& value) {
+  double seconds = value.producer->seconds;
+  classes_seen_.clear();
+  for_each_gone_neighbour(value, [&](const Value& neighbour) {
+    const std::int32_t root = classes_.find(neighbour.gone_class);
+    if (std::find(classes_seen_.begin(), classes_seen_.end(), root) != classes_seen_.end()) return;
+    classes_seen_.push_back(root);
+    seconds += classes_.weight(root);
+  });
+  return seconds;
+}
+
+double Books::move_seconds(const Value& value) const {
+  const double back = device_.copy_in_seconds(value.bytes);
+  return value.host != nullptr ? back : back + device_.copy_out_seconds(value.bytes);
+}
+
+template <class Visit>
+void Books::for_each_gone_neighbour(const Value& value, const Visit& visit) const {
+  const auto visit_if_gone = [&](const Value* neighbour) {
+    if (neighbour != nullptr && neighbour != &value && neighbour->gone_class >= 0) visit(*neighbour);
+  };
+  if (value.producer) {
+    for (const Ref& ref : value.producer->refs) {
+      if (!ref.is_scratch) visit_if_gone(ref.value.get());
+    }
+  }
+  for (const std::weak_ptr<Record>& weak : value.readers) {
+    const RecordP reader = weak.lock();
+    if (!reader) continue;
+    for (const std::weak_ptr<Value>& output : reader->outputs) visit_if_gone(output.lock().get());
+    for (const auto& [ref, written] : reader->written) visit_if_gone(written.lock().get());
+  }
+}
+
+void Books::on_bytes_gone(Value& value) {
+  if (!value.producer || value.gone_class >= 0) return;
+  value.gone_class = classes_.make(value.producer->seconds);
+  ++gone_values_;
+  for_each_gone_neighbour(
+      value, [&](const Value& neighbour) { classes_.unite(value.gone_class, neighbour.gone_class); });
+}
+
+void Books::on_bytes_back(Value& value) {
+  if (value.gone_class < 0) return;
+  if (value.producer) classes_.add_weight(value.gone_class, -value.producer->seconds);
+  value.gone_class = -1;
+  --gone_values_;
+}
+
+void Books::forget_classes() {
+  if (gone_values_ == 0) classes_ = {};
+}
+
+}  // namespace lowtide::run

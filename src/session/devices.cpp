@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "session/devices.h"
+
+#include <unistd.h>
+
+#include "base/check.h"
+#include "run/torch/cpu_device.h"
+
+#ifdef LOWTIDE_HAS_CUDA
+#include "run/cuda/cuda_device.h"
+#endif
+
+namespace lowtide::session {
+namespace {
+
+ManagedDevice& manage(engine::Device& device, c10::Device torch_device) {
+  return *new ManagedDevice{device, *new run::Runtime(device, torch_device)};
+}
+
+ManagedDevice& managed_cpu() {
+  static ManagedDevice& cpu = manage(run::cpu_device(), c10::Device(c10::kCPU));
+  return cpu;
+}
+
+bool has_cuda() {
+#ifdef LOWTIDE_HAS_CUDA
+  return cuda::device_count() > 0;
+#else
+  return false;
+#endif
+}
+
+ManagedDevice& managed_cuda(int index, bool expandable_segments) {
+#ifdef LOWTIDE_HAS_CUDA
+  static std::vector<ManagedDevice*> devices(static_cast<std::size_t>(cuda::device_count()));
+  LT_REQUIRE(index < cuda::device_count(), "there is no device cuda:", index, ", only ",
+             cuda::device_count());
+  ManagedDevice*& device = devices[static_cast<std::size_t>(index)];
+  if (device == nullptr) {
+    device = &manage(cuda::device(index), c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index)));
+  }
+  cuda::use_expandable_segments(expandable_segments);
+  return *device;
+#else
+  static_cast<void>(expandable_segments);
+  throw DeviceError(base::concat("cuda:", index, " was asked for, but this build has no CUDA"));
+#endif
+}
+
+}  // namespace
+
+ManagedDevice& device_named(const std::string& name, bool expandable_segments) {
+  if (name == "cpu" || (name.empty() && !has_cuda())) return managed_cpu();
+  if (name.empty() || name == "cuda") return managed_cuda(0, expandable_segments);
+  const std::string prefix = "cuda:";
+  const std::string number = name.starts_with(prefix) ? name.substr(prefix.size()) : "";
+  const bool is_number = !number.empty() && number.size() < 4 &&
+                         number.find_first_not_of("0123456789") == std::string::npos;
+  LT_REQUIRE(is_number, "unknown device \"", name, "\": use cpu, cuda or cuda:N");
+  return managed_cuda(std::stoi(number), expandable_segments);
+}
+
+std::int64_t default_host_cap() {
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE)) / 2;
+}
+
+}  // namespace lowtide::session

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "run/engine/device.h"
+#include "run/torch/runtime.h"
+
+namespace lowtide::session {
+
+// A device and what manages it.
+struct ManagedDevice {
+  engine::Device& device;
+  run::Runtime& runtime;
+};
+
+// By name as in SessionOptions::device; the same object for the same device, for ever. Throws
+// InvalidInput for a name that is none, DeviceError for a device that is not there.
+ManagedDevice& device_named(const std::string& name, bool expandable_segments);
+
+// Half of the machine's memory.
+std::int64_t default_host_cap();
+
+}  // namespace lowtide::session

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "lowtide/session.h"
+
+#include <iostream>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "run/torch/interceptor.h"
+#include "session/devices.h"
+
+namespace lowtide {
+namespace session {
+
+// One session's own settings, and what it must put back.
+class Impl {
+ public:
+  explicit Impl(const SessionOptions& options);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  SessionStats stats();
+  void reset_peaks();
+  run::Runtime& runtime() { return managed_.runtime; }
+
+ private:
+  void apply();
+
+  SessionOptions options_;
+  ManagedDevice& managed_;
+  run::Rules rules_;
+  std::int64_t budget_bytes_;
+  std::int64_t host_cap_bytes_;
+  // The session around this one, if any.
+  Impl* outer_;
+  bool thread_was_managed_;
+  run::Counters at_start_;
+};
+
+namespace {
+
+// The innermost session of the process.
+Impl* innermost = nullptr;
+
+run::Rules rules_from(const SessionOptions& options) {
+  LT_REQUIRE(options.floor_bytes >= 0, "floor_bytes must not be negative, but is ",
+             options.floor_bytes);
+  return {.may_recompute = options.means != Means::kHost,
+          .may_move = options.means != Means::kRecompute,
+          .floor_bytes = options.floor_bytes,
+          .evict_everything = options.evict_everything};
+}
+
+std::int64_t budget_from(const SessionOptions& options) {
+  if (options.budget.empty()) return engine::Ledger::kNoBudget;
+  const std::int64_t bytes = base::parse_bytes(options.budget);
+  LT_REQUIRE(bytes > 0, "the budget must be more than nothing, but is \"", options.budget, "\"");
+  return bytes;
+}
+
+}  // namespace
+
+Impl::Impl(const SessionOptions& options)
+    : options_(options),
+      managed_(device_named(options.device, options.expandable_segments)),
+      rules_(rules_from(options)),
+      budget_bytes_(budget_from(options)),
+      host_cap_bytes_(options.host_cap.empty() ? default_host_cap()
+                                               : base::parse_bytes(options.host_cap)),
+      outer_(innermost),
+      thread_was_managed_(run::is_thread_managed()) {
+  LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_,
+             "a session on ", outer_ == nullptr ? "" : outer_->managed_.device.name(),
+             " is open: sessions may be nested on one device only");
+  at_start_ = managed_.runtime.books().counters;
+  if (outer_ == nullptr) {
+    managed_.device.install();
+    managed_.runtime.start();
+    run::set_active_runtime(&managed_.runtime);
+  }
+  run::set_thread_managed(true);
+  innermost = this;
+  apply();
+  managed_.device.ledger().reset_peak();
+}
+
+Impl::~Impl() {
+  innermost = outer_;
+  run::set_thread_managed(thread_was_managed_);
+  if (outer_ != nullptr) {
+    outer_->apply();
+    return;
+  }
+  managed_.device.ledger().set_budget(engine::Ledger::kNoBudget);
+  managed_.device.limit(std::nullopt);
+  try {
+    managed_.runtime.stop();
+  } catch (const std::exception& error) {
+    std::cerr << "lowtide: not all tensors could be brought back at the end of the session: "
+              << error.what() << "\n";
+  }
+  run::set_active_runtime(nullptr);
+  managed_.device.remove();
+}
+
+void Impl::apply() {
+  engine::Device& device = managed_.device;
+  device.set_host_cap(host_cap_bytes_);
+  {
+    run::Books& books = managed_.runtime.books();
+    run::Books::Lock lock(books);
+    books.set_rules(rules_, lock);
+  }
+  const bool is_capped = budget_bytes_ != engine::Ledger::kNoBudget;
+  device.limit(is_capped ? std::optional(budget_bytes_) : std::nullopt);
+  device.ledger().set_budget(budget_bytes_);
+}
+
+SessionStats Impl::stats() {
+  engine::Device& device = managed_.device;
+  run::Books& books = managed_.runtime.books();
+  const run::Books::Lock lock(books);
+  const run::Counters& now = books.counters;
+  SessionStats stats;
+  stats.budget_bytes = options_.budget.empty() ? 0 : budget_bytes_;
+  stats.held_bytes = device.ledger().held_bytes();
+  stats.peak_bytes = device.ledger().peak_bytes();
+  stats.reserved_peak_bytes = device.reserved_peak_bytes();
+  stats.host_bytes = device.host_held_bytes();
+  stats.host_peak_bytes = device.host_peak_bytes();
+  stats.steps = now.steps - at_start_.steps;
+  stats.ops = now.ops - at_start_.ops;
+  stats.drops = now.drops - at_start_.drops;
+  stats.moves = now.moves - at_start_.moves;
+  stats.evictions = stats.drops + stats.moves;
+  stats.recomputes = now.recomputes - at_start_.recomputes;
+  stats.recompute_seconds = now.recompute_seconds - at_start_.recompute_seconds;
+  stats.bytes_to_host = now.bytes_to_host - at_start_.bytes_to_host;
+  stats.bytes_from_host = now.bytes_from_host - at_start_.bytes_from_host;
+  stats.records = books.records_alive;
+  stats.record_held_bytes = books.record_held_bytes(lock);
+  stats.kept_unsafe = now.kept_unsafe - at_start_.kept_unsafe;
+  stats.chunked_ops = now.chunked_ops - at_start_.chunked_ops;
+  return stats;
+}
+
+void Impl::reset_peaks() {
+  managed_.device.ledger().reset_peak();
+  managed_.device.reset_reserved_peak();
+}
+
+}  // namespace session
+
+Session::Session(SessionOptions options) : impl_(std::make_unique<session::Impl>(options)) {}
+Session::~Session() = default;
+
+void Session::step(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (...) {
+    // The step's graph is gone; so may be its records. What the body threw matters more than a failure
+    // to tidy up.
+    try {
+      end_step();
+    } catch (const Error&) {
+    }
+    throw;
+  }
+  end_step();
+}
+
+void Session::end_step() { impl_->runtime().end_step(); }
+void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
+void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }
+SessionStats Session::stats() const { return impl_->stats(); }
+void Session::reset_peaks() { impl_->reset_peaks(); }
+
+Session::ThreadGuard::ThreadGuard(Session&) : was_managed_(run::is_thread_managed()) {
+  run::set_thread_managed(true);
+}
+Session::ThreadGuard::~ThreadGuard() { run::set_thread_managed(was_managed_); }
+
+}  // namespace lowtide
