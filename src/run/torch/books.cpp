@@ -156,6 +156,19 @@ void Books::detach_value(Cell& cell, Lock&) {
   cell.value.reset();
 }
 
+// The storage has died, but its block's deleter has not told us yet, and will name the cell.
+void Books::abandon(Cell& cell, Lock& lock) {
+  detach_value(cell, lock);
+  cell.value = std::make_shared<Value>(*this);
+  cell.value->place = &cell;
+}
+
+c10::Storage Books::keep_alive(Value& value, Lock& lock) {
+  c10::Storage storage = storage_of(value);
+  if (!storage && value.place != nullptr) abandon(*value.place, lock);
+  return storage;
+}
+
 void Books::use(Value& value) {
   value.last_use = op_number;
   value.last_use_seconds = clock_seconds;
@@ -182,10 +195,10 @@ c10::Storage Books::storage_of(const Value& value) const {
   return c10::Storage(value.place->weak.lock());
 }
 
-void Books::install(const ValueP& value, c10::Storage bytes, Lock&) {
+void Books::install(const ValueP& value, c10::Storage bytes, Lock& lock) {
   if (value->is_resident()) return;
-  c10::Storage storage = value->place != nullptr ? storage_of(*value) : c10::Storage();
-  if (storage) {
+  c10::Storage storage = keep_alive(*value, lock);
+  if (value->place != nullptr) {
     Cell& cell = *value->place;
     put_bytes(*cell.impl, steal_bytes(*bytes.unsafeGetStorageImpl()));
     cell.data = bytes_of(*cell.impl);
@@ -236,9 +249,9 @@ bool Books::evict_value(Value& value, Lock& lock) {
 
 void Books::drop(Value& value, Lock& lock) {
   take_bytes_away(value, lock);
+  ++counters.drops;
   free_host_copy(value);
   value.residency = Residency::kDropped;
-  ++counters.drops;
   on_bytes_gone(value);
 }
 
@@ -257,8 +270,8 @@ bool Books::move_out(Value& value, Lock& lock) {
     counters.bytes_to_host += value.bytes;
   }
   take_bytes_away(value, lock);
-  value.residency = Residency::kOnHost;
   ++counters.moves;
+  if (value.place != nullptr) value.residency = Residency::kOnHost;
   return true;
 }
 
@@ -278,15 +291,15 @@ void Books::free_host_copy(Value& value) {
   value.host = nullptr;
 }
 
-void Books::take_bytes_away(Value& value, Lock&) {
+void Books::take_bytes_away(Value& value, Lock& lock) {
   remove_candidate(value);
   if (value.place == nullptr) {
     value.temporary = c10::Storage();
     return;
   }
   Cell& cell = *value.place;
-  c10::Storage storage = storage_of(value);
-  LT_CHECK(storage, "evicted storage died under the lock");
+  c10::Storage storage = keep_alive(value, lock);
+  if (!storage) return;
   device_.ledger().set_owner(cell.data, nullptr);
   cell.data = nullptr;
   const c10::DataPtr bytes = take_bytes(*cell.impl, &cell, &on_evicted_death);

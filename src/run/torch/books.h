@@ -82,8 +82,10 @@ class Books final : public engine::Evictor {
   void install(const ValueP& value, c10::Storage bytes, Lock& lock);
   // Takes a ghost's bytes, if it has any.
   c10::Storage take_temporary(Value& value, Lock& lock);
-  // A tensor that covers all bytes of a resident value.
+  // The storage of a resident value; null if it has just died.
   c10::Storage storage_of(const Value& value) const;
+  // The same; but a value whose storage has died becomes a ghost without bytes.
+  c10::Storage keep_alive(Value& value, Lock& lock);
 
   bool can_drop(const Value& value) const;
   bool can_move(const Value& value) const;
@@ -134,6 +136,7 @@ class Books final : public engine::Evictor {
   bool claim_block(c10::StorageImpl* impl);
   void refresh(Cell& cell, Lock& lock);
   void detach_value(Cell& cell, Lock& lock);
+  void abandon(Cell& cell, Lock& lock);
   void on_value_destroyed(Value& value);
   void destroy_doomed();
 

@@ -15,8 +15,9 @@ struct Restorer::Frame {
   ValueP value;
   RecordP record;
   std::size_t next_ref = 0;
-  // Inputs that stay until the op was carried out.
+  // Inputs that stay until the op was carried out; those with bytes are kept alive as well.
   std::vector<ValueP> pinned;
+  std::vector<c10::Storage> kept;
 };
 
 void Restorer::restore(const ValueP& value) {
@@ -26,7 +27,7 @@ void Restorer::restore(const ValueP& value) {
   }
   const std::lock_guard turn(turn_);
   std::vector<Frame> frames;
-  frames.push_back({value, nullptr, 0, {}});
+  frames.push_back({value, nullptr, 0, {}, {}});
   try {
     while (advance(frames)) {
     }
@@ -44,7 +45,7 @@ bool Restorer::advance(std::vector<Frame>& frames) {
     Books::Lock lock(books_);
     Frame* frame = &frames.back();
     if (frame->value->is_resident()) {
-      for (const ValueP& input : frame->pinned) --input->pins;
+      let_go(*frame);
       frames.pop_back();
       return !frames.empty();
     }
@@ -61,8 +62,13 @@ bool Restorer::advance(std::vector<Frame>& frames) {
           ++ref.value->pins;
           frame->pinned.push_back(ref.value);
         }
-        if (ref.value->is_resident()) continue;
-        frames.push_back({ref.value, nullptr, 0, {}});
+        if (ref.value->is_resident()) {
+          if (c10::Storage storage = books_.keep_alive(*ref.value, lock)) {
+            frame->kept.push_back(std::move(storage));
+            continue;
+          }
+        }
+        frames.push_back({ref.value, nullptr, 0, {}, {}});
         return true;
       }
     }
@@ -79,10 +85,13 @@ bool Restorer::advance(std::vector<Frame>& frames) {
 
 void Restorer::release(std::vector<Frame>& frames) {
   Books::Lock lock(books_);
-  for (Frame& frame : frames) {
-    for (const ValueP& input : frame.pinned) --input->pins;
-  }
+  for (Frame& frame : frames) let_go(frame);
   frames.clear();
+}
+
+void Restorer::let_go(Frame& frame) {
+  for (const ValueP& input : frame.pinned) --input->pins;
+  for (c10::Storage& storage : frame.kept) books_.discard(std::move(storage));
 }
 
 void Restorer::fetch(const ValueP& value) {

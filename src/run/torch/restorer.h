@@ -34,6 +34,7 @@ class Restorer {
   void fetch(const ValueP& value);
   bool advance(std::vector<Frame>& frames);
   void release(std::vector<Frame>& frames);
+  void let_go(Frame& frame);
   ValueP find_dropped_survivor();
 
   Books& books_;
