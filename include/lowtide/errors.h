@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,14 @@ class InternalError : public Error {
 class OutOfMemory : public Error {
  public:
   using Error::Error;
+  OutOfMemory(const std::string& message, std::int64_t asked, std::int64_t held)
+      : Error(message), asked_bytes(asked), held_bytes(held) {}
+
+  /// What the op asked for, and what was held and could not be evicted then; 0 if not known.
+  std::int64_t asked_bytes = 0;
+  std::int64_t held_bytes = 0;
+  /// The least budget with which that op goes through. A later op may need more.
+  std::int64_t smallest_budget_bytes() const { return asked_bytes + held_bytes; }
 };
 
 /// The accelerator or its driver failed.

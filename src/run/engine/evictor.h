@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lowtide::engine {
+
+// Who makes room on a device. A Ledger calls it inside an allocation, on whatever thread allocates
+// and while an op is half-way through: so it may drop and copy out, and never computes anything.
+class Evictor {
+ public:
+  virtual ~Evictor() = default;
+
+  // Frees at least `bytes` if it can. Returns what was freed; 0 means that nothing is left to evict.
+  virtual std::int64_t evict(std::int64_t bytes) = 0;
+
+  // The block at `data` was given back by its owner. Must not take a lock that is held while blocks
+  // are freed.
+  virtual void on_block_freed(void* owner) noexcept = 0;
+
+  // Called when an allocation is refused for good: what to tell the user beside the sizes.
+  virtual std::string describe_shortage(std::int64_t asked_bytes) = 0;
+};
+
+}  // namespace lowtide::engine

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/engine/ledger.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace lowtide::engine {
+
+Ledger::Shard& Ledger::shard_of(void* data) const {
+  // Blocks are aligned to 64 bytes at least, and large ones to pages: mix the higher bits in.
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  return shards_[((address >> 6) ^ (address >> 12) ^ (address >> 21)) % kShards];
+}
+
+void Ledger::raise_peak(std::int64_t held) {
+  std::int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
+  while (held > peak && !peak_bytes_.compare_exchange_weak(peak, held, std::memory_order_relaxed)) {
+  }
+}
+
+bool Ledger::try_admit(std::int64_t bytes) {
+  std::int64_t held = held_bytes_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > budget_bytes() - held) return false;
+  } while (!held_bytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
+  raise_peak(held + bytes);
+  admitted_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Ledger::admit(std::int64_t bytes) {
+  while (!try_admit(bytes)) {
+    Evictor* evictor = evictor_.load(std::memory_order_acquire);
+    const std::int64_t over = held_bytes() + bytes - budget_bytes();
+    // Someone else may have freed in between; then there is nothing to evict and all is well.
+    if (over <= 0) continue;
+    if (evictor == nullptr || evictor->evict(over) == 0) {
+      if (try_admit(bytes)) return;
+      refuse(bytes);
+    }
+  }
+}
+
+void Ledger::admit_without_evicting(std::int64_t bytes) {
+  if (!try_admit(bytes)) refuse(bytes);
+}
+
+void Ledger::refuse(std::int64_t bytes) {
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  const std::int64_t held = held_bytes();
+  std::string message =
+      base::concat("out of memory. The budget of ", base::format_bytes(budget_bytes()),
+                   " cannot be kept: ", base::format_bytes(bytes), " were asked for while ",
+                   base::format_bytes(held), " are held and nothing more can be evicted.");
+  if (Evictor* evictor = evictor_.load(std::memory_order_acquire)) {
+    message += evictor->describe_shortage(bytes);
+  }
+  throw OutOfMemory(message, bytes, held);
+}
+
+bool Ledger::evict_more(std::int64_t bytes) {
+  Evictor* evictor = evictor_.load(std::memory_order_acquire);
+  return evictor != nullptr && evictor->evict(bytes) > 0;
+}
+
+void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {
+  if (data == nullptr) {
+    release(bytes);
+    return;
+  }
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  shard.blocks[data] = {.bytes = bytes, .stream = stream};
+}
+
+void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
+  if (!already_counted) raise_peak(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  shard.blocks[data] = {.bytes = bytes};
+}
+
+bool Ledger::remove_block(void* data) {
+  Block block;
+  {
+    Shard& shard = shard_of(data);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.blocks.find(data);
+    if (found == shard.blocks.end()) return false;
+    block = found->second;
+    shard.blocks.erase(found);
+  }
+  release(block.bytes);
+  if (block.owner != nullptr) {
+    if (Evictor* evictor = evictor_.load(std::memory_order_acquire)) {
+      evictor->on_block_freed(block.owner);
+    }
+  }
+  return true;
+}
+
+std::optional<Block> Ledger::find_block(void* data) const {
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.blocks.find(data);
+  if (found == shard.blocks.end()) return std::nullopt;
+  return found->second;
+}
+
+bool Ledger::set_owner(void* data, void* owner) {
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.blocks.find(data);
+  if (found == shard.blocks.end()) return false;
+  found->second.owner = owner;
+  return true;
+}
+
+void Ledger::mark_shared_between_streams(void* data) {
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.blocks.find(data);
+  if (found != shard.blocks.end()) found->second.shared_between_streams = true;
+}
+
+}  // namespace lowtide::engine

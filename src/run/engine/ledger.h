@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "run/engine/evictor.h"
+
+namespace lowtide::engine {
+
+// One block that a gate handed out.
+struct Block {
+  std::int64_t bytes = 0;
+  // What the books know the block's storage by; null until an op has touched it.
+  void* owner = nullptr;
+  // What the device calls the stream that it was allocated on; see Device::current_stream().
+  void* stream = nullptr;
+  // Other streams than that one use it, or something else that we do not see (a CUDA graph, another
+  // process), so it must stay where it is.
+  bool shared_between_streams = false;
+};
+
+// The bytes of one device: which blocks are out, how much they take, and the cap. A gate asks before
+// it allocates and tells of every free. All functions may be called from any thread; the evictor is
+// called with no lock held.
+class Ledger {
+ public:
+  static constexpr std::int64_t kNoBudget = std::numeric_limits<std::int64_t>::max();
+
+  // Reserves `bytes` under the cap, evicting for it. Throws OutOfMemory when that is not enough.
+  void admit(std::int64_t bytes);
+  // As admit(), where nothing may be evicted.
+  void admit_without_evicting(std::int64_t bytes);
+  // Gives a reservation back.
+  void release(std::int64_t bytes) { held_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // The device itself ran out although the cap was kept: frees more. False: nothing is left.
+  bool evict_more(std::int64_t bytes);
+
+  // A block of an admitted size is out.
+  void add_block(void* data, std::int64_t bytes, void* stream = nullptr);
+  // Counts a block that was allocated before the gate was there.
+  void adopt_block(void* data, std::int64_t bytes, bool already_counted);
+  // The block's bytes are free from now on; returns false for a block that is not ours.
+  bool remove_block(void* data);
+  std::optional<Block> find_block(void* data) const;
+  // False for a block that is not ours.
+  bool set_owner(void* data, void* owner);
+  void mark_shared_between_streams(void* data);
+
+  // Bytes that are held outside of blocks, such as what was allocated before the gate.
+  void count_outside(std::int64_t bytes) { held_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  void set_budget(std::int64_t bytes) { budget_bytes_.store(bytes, std::memory_order_relaxed); }
+  std::int64_t budget_bytes() const { return budget_bytes_.load(std::memory_order_relaxed); }
+  std::int64_t held_bytes() const { return held_bytes_.load(std::memory_order_relaxed); }
+  std::int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
+  void reset_peak() { peak_bytes_.store(held_bytes(), std::memory_order_relaxed); }
+  // Not while allocations are under way.
+  void set_evictor(Evictor* evictor) { evictor_.store(evictor, std::memory_order_release); }
+
+  // How many allocations were admitted, and how many refused since the start.
+  std::int64_t admitted() const { return admitted_.load(std::memory_order_relaxed); }
+  std::int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::size_t kShards = 16;
+  struct alignas(64) Shard {
+    mutable std::mutex mutex;
+    std::unordered_map<void*, Block> blocks;
+  };
+  Shard& shard_of(void* data) const;
+  bool try_admit(std::int64_t bytes);
+  void raise_peak(std::int64_t held);
+  [[noreturn]] void refuse(std::int64_t bytes);
+
+  mutable std::array<Shard, kShards> shards_;
+  // Counters only: nothing is published through them, so relaxed order is enough.
+  std::atomic<std::int64_t> held_bytes_{0};
+  std::atomic<std::int64_t> peak_bytes_{0};
+  std::atomic<std::int64_t> budget_bytes_{kNoBudget};
+  std::atomic<std::int64_t> admitted_{0};
+  std::atomic<std::int64_t> refused_{0};
+  std::atomic<Evictor*> evictor_{nullptr};
+};
+
+}  // namespace lowtide::engine
