@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+#include <map>
+#include <utility>
+
 #include "base/check.h"
 #include "run/torch/cpu_device.h"
 
@@ -23,30 +26,31 @@ ManagedDevice& managed_cpu() {
   return cpu;
 }
 
-bool has_cuda() {
 #ifdef LOWTIDE_HAS_CUDA
-  return cuda::device_count() > 0;
-#else
-  return false;
-#endif
-}
+bool has_cuda() { return cuda::cuda_is_available(); }
 
+// Each way of using a GPU has its own books; the gate and the ledger are the same.
 ManagedDevice& managed_cuda(int index, bool expandable_segments) {
-#ifdef LOWTIDE_HAS_CUDA
-  static std::vector<ManagedDevice*> devices(static_cast<std::size_t>(cuda::device_count()));
-  LT_REQUIRE(index < cuda::device_count(), "there is no device cuda:", index, ", only ",
-             cuda::device_count());
-  ManagedDevice*& device = devices[static_cast<std::size_t>(index)];
-  if (device == nullptr) {
-    device = &manage(cuda::device(index), c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index)));
+  const int count = cuda::cuda_device_count();
+  if (index >= count) {
+    throw DeviceError(base::concat("cuda:", index, " was asked for; GPUs that torch finds: ", count));
   }
-  cuda::use_expandable_segments(expandable_segments);
+  static std::map<std::pair<int, bool>, ManagedDevice*> devices;
+  ManagedDevice*& device = devices[{index, expandable_segments}];
+  if (device == nullptr) {
+    engine::Device* gpu =
+        cuda::make_cuda_device(index, {.expandable_segments = expandable_segments}).release();
+    device = &manage(*gpu, c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index)));
+  }
   return *device;
-#else
-  static_cast<void>(expandable_segments);
-  throw DeviceError(base::concat("cuda:", index, " was asked for, but this build has no CUDA"));
-#endif
 }
+#else
+bool has_cuda() { return false; }
+
+ManagedDevice& managed_cuda(int index, bool) {
+  throw DeviceError(base::concat("cuda:", index, " was asked for, but this build has no CUDA"));
+}
+#endif
 
 }  // namespace
 

@@ -21,6 +21,10 @@ class Device {
   virtual std::string name() const = 0;
   virtual Ledger& ledger() = 0;
 
+  // The stream that the calling thread issues work to; compares with Block::stream. A block that is
+  // used on another stream than its own must be marked shared_between_streams and stay.
+  virtual void* current_stream() const { return nullptr; }
+
   // The gate: from install() to remove(), allocations on the device pass it. Blocks that were handed
   // out outlive the gate. May be called again after remove().
   virtual void install() = 0;

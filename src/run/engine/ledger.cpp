@@ -44,6 +44,10 @@ void Ledger::admit(std::int64_t bytes) {
   }
 }
 
+void Ledger::admit_without_evicting(std::int64_t bytes) {
+  if (!try_admit(bytes)) refuse(bytes);
+}
+
 void Ledger::refuse(std::int64_t bytes) {
   refused_.fetch_add(1, std::memory_order_relaxed);
   const std::int64_t held = held_bytes();
@@ -62,14 +66,14 @@ bool Ledger::evict_more(std::int64_t bytes) {
   return evictor != nullptr && evictor->evict(bytes) > 0;
 }
 
-void Ledger::add_block(void* data, std::int64_t bytes) {
+void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {
   if (data == nullptr) {
     release(bytes);
     return;
   }
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);
-  shard.blocks[data] = {.bytes = bytes};
+  shard.blocks[data] = {.bytes = bytes, .stream = stream};
 }
 
 void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
@@ -106,13 +110,13 @@ std::optional<Block> Ledger::find_block(void* data) const {
   return found->second;
 }
 
-bool Ledger::set_owner(void* data, void* owner) {
+void* Ledger::set_owner(void* data, void* owner) {
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.blocks.find(data);
-  if (found == shard.blocks.end()) return false;
+  if (found == shard.blocks.end()) return nullptr;
   found->second.owner = owner;
-  return true;
+  return found->second.stream;
 }
 
 void Ledger::mark_shared_between_streams(void* data) {

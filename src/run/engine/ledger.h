@@ -19,7 +19,10 @@ struct Block {
   std::int64_t bytes = 0;
   // What the books know the block's storage by; null until an op has touched it.
   void* owner = nullptr;
-  // Other streams than the one it was allocated on use it, so it must stay where it is.
+  // What the device calls the stream that it was allocated on; see Device::current_stream().
+  void* stream = nullptr;
+  // Other streams than that one use it, or something else that we do not see (a CUDA graph, another
+  // process), so it must stay where it is.
   bool shared_between_streams = false;
 };
 
@@ -32,20 +35,22 @@ class Ledger {
 
   // Reserves `bytes` under the cap, evicting for it. Throws OutOfMemory when that is not enough.
   void admit(std::int64_t bytes);
+  // As admit(), where nothing may be evicted.
+  void admit_without_evicting(std::int64_t bytes);
   // Gives a reservation back.
   void release(std::int64_t bytes) { held_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
   // The device itself ran out although the cap was kept: frees more. False: nothing is left.
   bool evict_more(std::int64_t bytes);
 
   // A block of an admitted size is out.
-  void add_block(void* data, std::int64_t bytes);
+  void add_block(void* data, std::int64_t bytes, void* stream = nullptr);
   // Counts a block that was allocated before the gate was there.
   void adopt_block(void* data, std::int64_t bytes, bool already_counted);
   // The block's bytes are free from now on; returns false for a block that is not ours.
   bool remove_block(void* data);
   std::optional<Block> find_block(void* data) const;
-  // False for a block that is not ours.
-  bool set_owner(void* data, void* owner);
+  // Returns the stream that the block was allocated on; null also for a block that is not ours.
+  void* set_owner(void* data, void* owner);
   void mark_shared_between_streams(void* data);
 
   // Bytes that are held outside of blocks, such as what was allocated before the gate.

@@ -119,12 +119,16 @@ bool Books::claim_block(c10::StorageImpl* impl) {
   return true;
 }
 
+void Books::own_block(Cell& cell) {
+  cell.data = bytes_of(*cell.impl);
+  if (cell.data != nullptr) cell.stream = device_.ledger().set_owner(cell.data, &cell);
+}
+
 // The storage has other bytes than those we knew: whatever they are, nobody can make them again.
 void Books::refresh(Cell& cell, Lock& lock) {
   if (cell.value) detach_value(cell, lock);
   claim_block(cell.impl);
-  cell.data = bytes_of(*cell.impl);
-  if (cell.data != nullptr) device_.ledger().set_owner(cell.data, &cell);
+  own_block(cell);
   auto value = std::make_shared<Value>(*this);
   value->place = &cell;
   value->bytes = static_cast<std::int64_t>(cell.impl->nbytes());
@@ -169,6 +173,12 @@ c10::Storage Books::keep_alive(Value& value, Lock& lock) {
   return storage;
 }
 
+void Books::use_on_stream(Cell& cell, void* stream) {
+  if (stream == cell.stream) return;
+  // In the order of that stream we could not give the block back.
+  device_.ledger().mark_shared_between_streams(cell.data);
+}
+
 void Books::use(Value& value) {
   value.last_use = op_number;
   value.last_use_seconds = clock_seconds;
@@ -201,8 +211,7 @@ void Books::install(const ValueP& value, c10::Storage bytes, Lock& lock) {
   if (value->place != nullptr) {
     Cell& cell = *value->place;
     put_bytes(*cell.impl, steal_bytes(*bytes.unsafeGetStorageImpl()));
-    cell.data = bytes_of(*cell.impl);
-    device_.ledger().set_owner(cell.data, &cell);
+    own_block(cell);
     discard(std::move(storage));
   } else {
     value->temporary = std::move(bytes);

@@ -75,6 +75,8 @@ class Books final : public engine::Evictor {
   void set_producer(Value& value, RecordP producer);
   // The value was used just now.
   void use(Value& value);
+  // An op issued to this stream uses the storage.
+  void use_on_stream(Cell& cell, void* stream);
   // No op may make it again from here on; whoever reads it in a replay keeps its storage alive.
   void make_source(Value& value, Lock& lock);
 
@@ -135,6 +137,7 @@ class Books final : public engine::Evictor {
   Cell* make_cell(c10::StorageImpl* impl, Lock& lock);
   bool claim_block(c10::StorageImpl* impl);
   void refresh(Cell& cell, Lock& lock);
+  void own_block(Cell& cell);
   void detach_value(Cell& cell, Lock& lock);
   void abandon(Cell& cell, Lock& lock);
   void on_value_destroyed(Value& value);

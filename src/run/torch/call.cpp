@@ -76,6 +76,7 @@ void Call::collect(Books::Lock& lock) {
     record_->arguments.resize(count);
   }
   signature_ = reinterpret_cast<std::uintptr_t>(&effects_);
+  stream_ = books_.device().current_stream();
   for (std::size_t i = 0; i < count; ++i) collect_argument(i, lock);
 }
 
@@ -119,6 +120,7 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
   Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
   if (cell != nullptr) {
     ++cell->value->pins;
+    if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
     operand_bytes_ += cell->value->bytes;
     const auto ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
     operands_.push_back({cell, cell->value, effect, ref});

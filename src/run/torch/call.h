@@ -71,7 +71,9 @@ class Call {
   bool can_record_ = false;
   // The results that are new values.
   std::vector<ValueP> made_;
+  // Which kind of op it is, as far as time goes: operator and shapes.
   std::uint64_t signature_ = 0;
+  void* stream_ = nullptr;
   std::int64_t operand_bytes_ = 0;
   double seconds_ = 0;
   bool is_done_ = false;

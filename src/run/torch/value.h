@@ -91,6 +91,8 @@ struct Cell {
   std::uint64_t born_step = 0;
   // Where its bytes were when we last looked: tells when torch put others there.
   void* data = nullptr;
+  // The stream they were allocated on.
+  void* stream = nullptr;
 };
 
 // One tensor among the arguments of a recorded op: which value, seen through which geometry.

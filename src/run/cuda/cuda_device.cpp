@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "base/check.h"
+#include "run/cuda/check.h"
+#include "run/cuda/copy_lanes.h"
+#include "run/cuda/cuda_gate.h"
+#include "run/tier/host_arena.h"
+
+namespace lowtide::cuda {
+
+namespace {
+
+constexpr double kKernelLaunchSeconds = 5e-6;
+// What a kernel reaches of the memory's nominal rate.
+constexpr double kMemoryEfficiency = 0.6;
+// Where the driver does not tell the rate.
+constexpr double kMemoryBytesPerSecond = 2.5e12;
+
+double memory_bytes_per_second(int device) {
+  int clock_kilohertz = 0;
+  int bus_bits = 0;
+  LT_CUDA(cudaDeviceGetAttribute(&clock_kilohertz, cudaDevAttrMemoryClockRate, device));
+  LT_CUDA(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  if (clock_kilohertz <= 0 || bus_bits <= 0) return kMemoryBytesPerSecond;
+  // Two transfers a cycle.
+  return kMemoryEfficiency * 2.0 * 1e3 * clock_kilohertz * bus_bits / 8;
+}
+
+cudaDeviceProp properties_of(int device) {
+  cudaDeviceProp properties{};
+  LT_CUDA(cudaGetDeviceProperties(&properties, device));
+  return properties;
+}
+
+void* allocate_pinned(std::int64_t bytes) {
+  void* chunk = nullptr;
+  const auto size = static_cast<std::size_t>(bytes);
+  if (cudaHostAlloc(&chunk, size, cudaHostAllocPortable) == cudaSuccess) return chunk;
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+// Setting one option of torch's allocator resets most others, so those of `others` are said again.
+void set_expandable_segments(const std::string& others, const char* value) {
+  const std::string settings = others.empty() ? "" : others + ",";
+  c10::CachingAllocator::setAllocatorSettings(settings + "expandable_segments:" + value);
+}
+
+// Switches torch's allocator to segments that grow, unless the user has decided that. Returns the
+// settings of before, if they were changed.
+std::optional<std::string> use_expandable_segments() {
+  const std::string before = c10::CachingAllocator::getAllocatorSettings();
+  if (before.find("expandable_segments") != std::string::npos) return std::nullopt;
+  set_expandable_segments(before, "True");
+  return before;
+}
+
+void restore_settings(const std::string& before) {
+  // This option alone is not reset.
+  set_expandable_segments(before, "False");
+  c10::CachingAllocator::setAllocatorSettings(before);
+}
+
+class CudaDevice final : public engine::Device {
+ public:
+  // Requires: the device is the current one.
+  CudaDevice(int index, const CudaDeviceOptions& options);
+  ~CudaDevice() override;
+
+  std::string name() const override;
+  engine::Ledger& ledger() override { return gate_.ledger(index_); }
+  void* current_stream() const override { return stream(); }
+
+  void install() override;
+  void remove() override;
+  void limit(std::optional<std::int64_t> budget_bytes) override;
+  std::int64_t reserved_peak_bytes() const override;
+  void reset_reserved_peak() override { gate_.native_allocator().resetPeakStats(index_); }
+
+  bool is_native_deleter(void (*deleter)(void*)) const override {
+    return deleter == gate_.native_deleter();
+  }
+  bool is_gate_deleter(void (*deleter)(void*)) const override {
+    return deleter == &CudaGate::gate_free;
+  }
+  void (*gate_deleter() const)(void*) override { return &CudaGate::gate_free; }
+  std::int64_t rounded(std::int64_t bytes) const override {
+    return bytes == 0 ? 0 : CudaGate::rounded(static_cast<std::size_t>(bytes));
+  }
+  bool counts_earlier_blocks() const override { return true; }
+
+  void* allocate_host(std::int64_t bytes) override { return arena_.allocate(bytes); }
+  void free_host(void* host) override;
+  void set_host_cap(std::int64_t bytes) override { arena_.set_cap(bytes); }
+  std::int64_t host_held_bytes() const override { return arena_.held_bytes(); }
+  std::int64_t host_peak_bytes() const override { return arena_.peak_bytes(); }
+
+  void copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t last_use) override;
+  void copy_in(void* block, void* host, std::int64_t bytes) override;
+  void copy_within(void* to, const void* from, std::int64_t bytes) override;
+  void tick(std::uint64_t op) override;
+
+  int start_timing() override;
+  void stop_timing(int timing) override;
+  std::optional<double> read_timing(int timing) override { return stopwatch_.read(timing); }
+
+  double copy_out_seconds(std::int64_t bytes) const override {
+    return lanes_.copy_out_seconds(bytes);
+  }
+  double copy_in_seconds(std::int64_t bytes) const override {
+    return lanes_.copy_in_seconds(bytes);
+  }
+  double memory_seconds(std::int64_t bytes) const override {
+    return kKernelLaunchSeconds + static_cast<double>(bytes) / memory_bytes_per_second_;
+  }
+
+ private:
+  cudaStream_t stream() const { return c10::cuda::getCurrentCUDAStream(index_); }
+  void lift_limit();
+  void free_pinned(void* chunk) noexcept;
+
+  const c10::DeviceIndex index_;
+  const CudaDeviceOptions options_;
+  const cudaDeviceProp properties_;
+  const double memory_bytes_per_second_;
+  CudaGate& gate_;
+  CopyLanes lanes_;
+  Stopwatch stopwatch_;
+  // After lanes_, since copies must have ended before memory goes.
+  tier::HostArena arena_;
+  // What native had before limit().
+  std::optional<double> old_fraction_;
+  std::optional<std::string> old_settings_;
+};
+
+CudaDevice::CudaDevice(int index, const CudaDeviceOptions& options)
+    : index_(static_cast<c10::DeviceIndex>(index)),
+      options_(options),
+      properties_(properties_of(index)),
+      memory_bytes_per_second_(memory_bytes_per_second(index)),
+      gate_(CudaGate::instance()),
+      arena_(allocate_pinned, [this](void* chunk, std::int64_t) { free_pinned(chunk); }) {}
+
+CudaDevice::~CudaDevice() {
+  try {
+    lift_limit();
+    remove();
+  } catch (const std::exception&) {
+    // Nothing may leave a destructor, and the gate passes everything on without us.
+  }
+}
+
+std::string CudaDevice::name() const {
+  return base::concat(properties_.name, " (cuda:", static_cast<int>(index_), ")");
+}
+
+void CudaDevice::install() {
+  gate_.set_poison(options_.poison);
+  gate_.activate(index_);
+}
+
+void CudaDevice::remove() {
+  gate_.deactivate(index_);
+  gate_.set_poison(false);
+}
+
+void CudaDevice::limit(std::optional<std::int64_t> budget_bytes) {
+  if (!budget_bytes) {
+    lift_limit();
+    return;
+  }
+  caching::CUDAAllocator& native = gate_.native_allocator();
+  if (!native.initialized()) native.init(c10::cuda::device_count());
+  if (options_.expandable_segments && !old_settings_) old_settings_ = use_expandable_segments();
+  if (!old_fraction_) old_fraction_ = native.getMemoryFraction(index_);
+  // Half a byte more, so that rounding never takes one away.
+  const double fraction =
+      (static_cast<double>(*budget_bytes) + 0.5) / static_cast<double>(properties_.totalGlobalMem);
+  native.setMemoryFraction(std::clamp(fraction, 0.0, 1.0), index_);
+  // What is cached counts too, and segments that cannot grow would only lie about.
+  native.emptyCache();
+}
+
+std::int64_t CudaDevice::reserved_peak_bytes() const {
+  return gate_.native_allocator().getDeviceStats(index_).reserved_bytes[0].peak;
+}
+
+void CudaDevice::lift_limit() {
+  if (old_fraction_) gate_.native_allocator().setMemoryFraction(*old_fraction_, index_);
+  if (old_settings_) restore_settings(*old_settings_);
+  old_fraction_.reset();
+  old_settings_.reset();
+}
+
+// Also called when the arena goes, where nobody could be told of a failure.
+void CudaDevice::free_pinned(void* chunk) noexcept {
+  lanes_.wait_on_host();
+  static_cast<void>(cudaFreeHost(chunk));
+}
+
+void CudaDevice::free_host(void* host) {
+  lanes_.forget_host(host);
+  arena_.free(host);
+}
+
+void CudaDevice::copy_out(void* host, const void* block, std::int64_t bytes,
+                          std::uint64_t last_use) {
+  const c10::cuda::CUDAGuard guard(index_);
+  // The stream that gets the block's memory next.
+  const auto known = ledger().find_block(const_cast<void*>(block));
+  cudaStream_t owner = known ? static_cast<cudaStream_t>(known->stream) : stream();
+  lanes_.copy_out(host, block, bytes, owner, last_use);
+}
+
+void CudaDevice::copy_in(void* block, void* host, std::int64_t bytes) {
+  const c10::cuda::CUDAGuard guard(index_);
+  lanes_.copy_in(block, host, bytes, stream());
+}
+
+void CudaDevice::copy_within(void* to, const void* from, std::int64_t bytes) {
+  const c10::cuda::CUDAGuard guard(index_);
+  const auto size = static_cast<std::size_t>(bytes);
+  LT_CUDA(cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, stream()));
+}
+
+void CudaDevice::tick(std::uint64_t op) {
+  if (!TickLog::is_noted(op)) return;
+  const c10::cuda::CUDAGuard guard(index_);
+  lanes_.tick(op, stream());
+}
+
+int CudaDevice::start_timing() {
+  const c10::cuda::CUDAGuard guard(index_);
+  return stopwatch_.start(stream());
+}
+
+void CudaDevice::stop_timing(int timing) {
+  const c10::cuda::CUDAGuard guard(index_);
+  stopwatch_.stop(timing, stream());
+}
+
+}  // namespace
+
+int cuda_device_count() { return static_cast<int>(c10::cuda::device_count()); }
+
+std::unique_ptr<engine::Device> make_cuda_device(int index, const CudaDeviceOptions& options) {
+  if (index < 0 || index >= cuda_device_count()) {
+    throw DeviceError(
+        base::concat("there is no GPU with index ", index, "; GPUs: ", cuda_device_count()));
+  }
+  const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(index));
+  return std::make_unique<CudaDevice>(index, options);
+}
+
+}  // namespace lowtide::cuda

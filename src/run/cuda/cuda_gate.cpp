@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/cuda/cuda_gate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include <c10/core/Allocator.h>
+#include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "run/cuda/check.h"
+
+namespace lowtide::cuda {
+
+namespace {
+
+using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
+
+constexpr std::size_t kBlockBytes = c10::CachingAllocator::kMinBlockSize;
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  LT_CUDA(cudaStreamIsCapturing(stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// Torch keeps the pointer in two places: nearly all code reads the first, torch.accelerator's
+// functions and some of c10::Storage's read the second.
+void publish(caching::CUDAAllocator* allocator) {
+  caching::allocator.store(allocator);
+  c10::SetAllocator(c10::kCUDA, allocator);
+}
+
+OutOfMemory device_refusal(const engine::Ledger& ledger, std::int64_t bytes,
+                           const std::string& reason) {
+  const std::int64_t held = ledger.held_bytes() - bytes;
+  return {
+      base::concat("out of memory. The device has no room for ", base::format_bytes(bytes),
+                   " although only ", base::format_bytes(held), " of the budget of ",
+                   base::format_bytes(ledger.budget_bytes()),
+                   " are held, and nothing more can be evicted. Torch's allocator says: ", reason),
+      bytes, held};
+}
+
+// How native rounds where the user has set roundup_power2_divisions: up to the next of so many
+// equal steps between two powers of two.
+std::size_t round_to_division(std::size_t bytes, std::size_t divisions) {
+  const std::size_t floor = std::bit_floor(bytes);
+  const std::size_t step = std::max<std::size_t>(floor / divisions, 1);
+  return (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+// Bytes that the ledger has admitted; given back unless they are kept.
+class CudaGate::Reservation {
+ public:
+  Reservation(engine::Ledger& ledger, std::int64_t bytes) : ledger_(ledger), bytes_(bytes) {}
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation() { ledger_.release(bytes_); }
+  void keep() { bytes_ = 0; }
+
+ private:
+  engine::Ledger& ledger_;
+  std::int64_t bytes_;
+};
+
+// From its start to its end, ledger and native may differ.
+class CudaGate::BusyMark {
+ public:
+  explicit BusyMark(CudaGate& gate) : gate_(gate) { gate_.begun_.fetch_add(1); }
+  BusyMark(const BusyMark&) = delete;
+  BusyMark& operator=(const BusyMark&) = delete;
+  ~BusyMark() { gate_.ended_.fetch_add(1); }
+
+ private:
+  CudaGate& gate_;
+};
+
+CudaGate& CudaGate::instance() {
+  static CudaGate* const gate = new CudaGate(caching::get());
+  return *gate;
+}
+
+CudaGate::CudaGate(CUDAAllocator* native)
+    : DelegatingAllocator(native),
+      native_deleter_(native->raw_deleter()),
+      states_(static_cast<std::size_t>(c10::cuda::device_count())) {}
+
+void CudaGate::activate(DeviceIndex device) {
+  LT_REQUIRE(std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr,
+             "a budget needs torch's caching allocator: unset PYTORCH_NO_CUDA_MEMORY_CACHING");
+  LT_REQUIRE(native().name() == "native",
+             "a budget needs torch's native CUDA allocator; the one in use: ", native().name());
+  const std::lock_guard lock(install_mutex_);
+  if (state(device).is_active) return;
+  if (!native().initialized()) native().init(c10::cuda::device_count());
+  if (active_devices_ == 0) {
+    LT_REQUIRE(caching::get() == &native(),
+               "torch's CUDA allocator was exchanged after Lowtide was first used");
+    publish(this);
+  }
+  ++active_devices_;
+  state(device).is_active = true;
+  resync(device);
+}
+
+void CudaGate::deactivate(DeviceIndex device) {
+  const std::lock_guard lock(install_mutex_);
+  if (!state(device).is_active) return;
+  state(device).is_active = false;
+  --active_devices_;
+  // Whoever put something else before us keeps it.
+  if (active_devices_ == 0 && caching::get() == this) publish(&native());
+}
+
+void CudaGate::resync(DeviceIndex device) {
+  const std::lock_guard lock(resync_mutex_);
+  engine::Ledger& ledger = state(device).ledger;
+  const std::uint64_t ended = ended_.load();
+  if (begun_.load() != ended) return;
+  const auto stats = native().getDeviceStats(device);
+  const std::int64_t missing = stats.allocated_bytes[0].current - ledger.held_bytes();
+  if (begun_.load() == ended) ledger.count_outside(missing);
+}
+
+std::int64_t CudaGate::rounded(std::size_t bytes) {
+  const std::size_t size = std::max(bytes, kBlockBytes);
+  const std::size_t divisions = Config::roundup_power2_divisions(size);
+  const std::size_t rounded = divisions > 1 && size > kBlockBytes * divisions
+                                  ? round_to_division(size, divisions)
+                                  : (size + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  return static_cast<std::int64_t>(rounded);
+}
+
+bool CudaGate::goes_to_private_pool(DeviceIndex device, cudaStream_t stream) {
+  if (open_pool_count_.load(std::memory_order_acquire) == 0) return false;
+  const std::lock_guard lock(pools_mutex_);
+  return std::any_of(open_pools_.begin(), open_pools_.end(), [&](const OpenPool& pool) {
+    return pool.device == device && pool.filter(stream);
+  });
+}
+
+// What an eviction frees is of no use to a private pool, and its copies must not become part of a
+// captured graph.
+bool CudaGate::may_evict(DeviceIndex device, cudaStream_t stream) {
+  return !goes_to_private_pool(device, stream) && !is_capturing(stream);
+}
+
+bool CudaGate::is_short(const Request& request) {
+  const engine::Ledger& ledger = state(request.device).ledger;
+  return request.bytes > ledger.budget_bytes() - ledger.held_bytes();
+}
+
+void CudaGate::admit(const Request& request) {
+  engine::Ledger& ledger = state(request.device).ledger;
+  if (is_short(request) && !may_evict(request.device, request.stream)) {
+    ledger.admit_without_evicting(request.bytes);
+  } else {
+    ledger.admit(request.bytes);
+  }
+}
+
+// `ask` is tried until native has room or nothing is left to evict. Native empties its cache by
+// itself before it gives up, so there is no need to do that here.
+template <class Ask>
+auto CudaGate::ask_native(const Request& request, Ask ask) {
+  engine::Ledger& ledger = state(request.device).ledger;
+  Reservation reservation(ledger, request.bytes);
+  for (;;) {
+    std::string reason;
+    try {
+      auto result = ask();
+      reservation.keep();
+      return result;
+    } catch (const c10::OutOfMemoryError& error) {
+      reason = error.msg();
+    }
+    if (!may_evict(request.device, request.stream) || !ledger.evict_more(request.bytes)) {
+      throw device_refusal(ledger, request.bytes, reason);
+    }
+  }
+}
+
+void CudaGate::note_block(void* data, const Request& request) {
+  engine::Ledger& ledger = state(request.device).ledger;
+  ledger.add_block(data, request.bytes, request.stream);
+  // A graph's replays write to the addresses of its pool.
+  if (goes_to_private_pool(request.device, request.stream)) {
+    ledger.mark_shared_between_streams(data);
+  }
+}
+
+c10::DataPtr CudaGate::allocate(std::size_t bytes) {
+  const DeviceIndex device = c10::cuda::current_device();
+  if (bytes == 0 || !state(device).is_active) return native().allocate(bytes);
+  const Request request = {device, rounded(bytes), c10::cuda::getCurrentCUDAStream(device)};
+  if (is_short(request)) resync(device);
+  const BusyMark busy(*this);
+  admit(request);
+  c10::DataPtr block = ask_native(request, [&] { return native().allocate(bytes); });
+  if (block.get_deleter() != native_deleter_) {
+    // The user has switched caching off for now: such blocks are native's alone.
+    state(device).ledger.release(request.bytes);
+    return block;
+  }
+  void* data = block.release_context();
+  note_block(data, request);
+  return {data, data, &gate_free, c10::Device(c10::kCUDA, device)};
+}
+
+void* CudaGate::raw_alloc(std::size_t bytes) {
+  return raw_alloc_with_stream(bytes, c10::cuda::getCurrentCUDAStream());
+}
+
+void* CudaGate::raw_alloc_with_stream(std::size_t bytes, cudaStream_t stream) {
+  const DeviceIndex device = c10::cuda::current_device();
+  if (bytes == 0 || !state(device).is_active) return native().raw_alloc_with_stream(bytes, stream);
+  const Request request = {device, rounded(bytes), stream};
+  if (is_short(request)) resync(device);
+  const BusyMark busy(*this);
+  admit(request);
+  void* data = ask_native(request, [&] { return native().raw_alloc_with_stream(bytes, stream); });
+  note_block(data, request);
+  return data;
+}
+
+void CudaGate::gate_free(void* data) {
+  CudaGate& gate = instance();
+  gate.free_block(data, gate.native_deleter_);
+}
+
+void CudaGate::raw_delete(void* data) {
+  free_block(data, [](void* block) { instance().native().raw_delete(block); });
+}
+
+void CudaGate::free_block(void* data, void (*free_native)(void*)) {
+  if (data == nullptr) return;
+  if (poisons_.load(std::memory_order_relaxed)) poison(data);
+  const BusyMark busy(*this);
+  // A block that no ledger has was handed out by native alone.
+  for (DeviceState& device : states_) {
+    if (device.ledger.remove_block(data)) break;
+  }
+  free_native(data);
+}
+
+void CudaGate::poison(void* data) {
+  for (std::size_t index = 0; index < states_.size(); ++index) {
+    const auto block = states_[index].ledger.find_block(data);
+    if (!block) continue;
+    // Another stream may still read it, which native waits for and a fill would not.
+    if (block->shared_between_streams) return;
+    const c10::cuda::CUDAGuard guard(static_cast<DeviceIndex>(index));
+    auto* const stream = static_cast<cudaStream_t>(block->stream);
+    if (is_capturing(stream)) return;
+    LT_CUDA(cudaMemsetAsync(data, 0xFF, static_cast<std::size_t>(block->bytes), stream));
+    return;
+  }
+}
+
+void CudaGate::mark_as_staying(void* data) {
+  for (DeviceState& device : states_) device.ledger.mark_shared_between_streams(data);
+}
+
+void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) {
+  if (data.get_deleter() != &gate_free) {
+    native().recordStream(data, stream);
+    return;
+  }
+  // Native takes only what carries its own deleter. Without a context nothing is ever freed by it.
+  native().recordStream(c10::DataPtr(data.get(), nullptr, native_deleter_, data.device()), stream);
+  engine::Ledger& blocks = ledger(data.device().index());
+  const auto block = blocks.find_block(data.get());
+  // Native ignores uses on the stream of the allocation, and so do we.
+  if (block && block->stream != stream.stream()) blocks.mark_shared_between_streams(data.get());
+}
+
+caching::ShareableHandle CudaGate::shareIpcHandle(void* data) {
+  mark_as_staying(data);
+  return native().shareIpcHandle(data);
+}
+
+void CudaGate::beginAllocateToPool(DeviceIndex device, MempoolId pool,
+                                   std::function<bool(cudaStream_t)> filter) {
+  native().beginAllocateToPool(device, pool, filter);
+  const std::lock_guard lock(pools_mutex_);
+  open_pools_.push_back({device, pool, std::move(filter)});
+  open_pool_count_.store(open_pools_.size(), std::memory_order_release);
+}
+
+void CudaGate::endAllocateToPool(DeviceIndex device, MempoolId pool) {
+  native().endAllocateToPool(device, pool);
+  const std::lock_guard lock(pools_mutex_);
+  const auto found =
+      std::find_if(open_pools_.begin(), open_pools_.end(),
+                   [&](const OpenPool& open) { return open.device == device && open.id == pool; });
+  if (found != open_pools_.end()) open_pools_.erase(found);
+  open_pool_count_.store(open_pools_.size(), std::memory_order_release);
+}
+
+// Native frees and makes blocks of the pool by itself here. The new ones get our deleter, which
+// torch expects on them, and count with the next resync().
+caching::CheckpointDelta CudaGate::setCheckpointPoolState(
+    DeviceIndex device, std::shared_ptr<caching::AllocatorState> pool_state) {
+  const BusyMark busy(*this);
+  caching::CheckpointDelta delta = native().setCheckpointPoolState(device, std::move(pool_state));
+  for (void* freed : delta.ptrs_freed) state(device).ledger.remove_block(freed);
+  for (c10::DataPtr& made : delta.dataptrs_allocd) {
+    static_cast<void>(made.compare_exchange_deleter(native_deleter_, &gate_free));
+  }
+  return delta;
+}
+
+}  // namespace lowtide::cuda
