@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lowtide/errors.h"
+#include "lowtide/trace.h"
 
 // Training inside a memory budget, for users of libtorch:
 //
@@ -108,6 +109,11 @@ class Session {
   SessionStats stats() const;
   /// Starts to count the peaks anew.
   void reset_peaks();
+
+  /// The next step() is written down, with times.
+  void capture_next_step();
+  /// The step that was captured last. Throws InvalidInput if there is none.
+  Trace captured() const;
 
   /// Makes the ops of another thread managed while it lives. It must not outlive the session.
   class ThreadGuard {

@@ -23,6 +23,10 @@ class Impl {
   SessionStats stats();
   void reset_peaks();
   run::Runtime& runtime() { return managed_.runtime; }
+  void start_capture_if_asked();
+  void stop_capture();
+
+  bool captures_next = false;
 
  private:
   void apply();
@@ -145,6 +149,15 @@ SessionStats Impl::stats() {
   return stats;
 }
 
+void Impl::start_capture_if_asked() {
+  if (captures_next) runtime().start_capture();
+  captures_next = false;
+}
+
+void Impl::stop_capture() {
+  if (runtime().is_capturing()) runtime().stop_capture();
+}
+
 void Impl::reset_peaks() {
   managed_.device.ledger().reset_peak();
   managed_.device.reset_reserved_peak();
@@ -156,6 +169,7 @@ Session::Session(SessionOptions options) : impl_(std::make_unique<session::Impl>
 Session::~Session() = default;
 
 void Session::step(const std::function<void()>& body) {
+  impl_->start_capture_if_asked();
   try {
     body();
   } catch (...) {
@@ -170,7 +184,13 @@ void Session::step(const std::function<void()>& body) {
   end_step();
 }
 
-void Session::end_step() { impl_->runtime().end_step(); }
+void Session::end_step() {
+  impl_->runtime().end_step();
+  impl_->stop_capture();
+}
+
+void Session::capture_next_step() { impl_->captures_next = true; }
+Trace Session::captured() const { return impl_->runtime().captured("captured"); }
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
 void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }
 SessionStats Session::stats() const { return impl_->stats(); }

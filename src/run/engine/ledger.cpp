@@ -15,9 +15,11 @@ Ledger::Shard& Ledger::shard_of(void* data) const {
   return shards_[((address >> 6) ^ (address >> 12) ^ (address >> 21)) % kShards];
 }
 
-void Ledger::raise_peak(std::int64_t held) {
-  std::int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
-  while (held > peak && !peak_bytes_.compare_exchange_weak(peak, held, std::memory_order_relaxed)) {
+void Ledger::raise_peaks(std::int64_t held) {
+  for (std::atomic<std::int64_t>* mark : {&peak_bytes_, &watermark_bytes_}) {
+    std::int64_t peak = mark->load(std::memory_order_relaxed);
+    while (held > peak && !mark->compare_exchange_weak(peak, held, std::memory_order_relaxed)) {
+    }
   }
 }
 
@@ -26,7 +28,7 @@ bool Ledger::try_admit(std::int64_t bytes) {
   do {
     if (bytes > budget_bytes() - held) return false;
   } while (!held_bytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
-  raise_peak(held + bytes);
+  raise_peaks(held + bytes);
   admitted_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -77,7 +79,7 @@ void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {
 }
 
 void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
-  if (!already_counted) raise_peak(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  if (!already_counted) raise_peaks(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);
   shard.blocks[data] = {.bytes = bytes};

@@ -61,6 +61,9 @@ class Ledger {
   std::int64_t held_bytes() const { return held_bytes_.load(std::memory_order_relaxed); }
   std::int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
   void reset_peak() { peak_bytes_.store(held_bytes(), std::memory_order_relaxed); }
+  // The most that was held since the last call of start_watermark().
+  void start_watermark() { watermark_bytes_.store(held_bytes(), std::memory_order_relaxed); }
+  std::int64_t watermark_bytes() const { return watermark_bytes_.load(std::memory_order_relaxed); }
   // Not while allocations are under way.
   void set_evictor(Evictor* evictor) { evictor_.store(evictor, std::memory_order_release); }
 
@@ -76,13 +79,14 @@ class Ledger {
   };
   Shard& shard_of(void* data) const;
   bool try_admit(std::int64_t bytes);
-  void raise_peak(std::int64_t held);
+  void raise_peaks(std::int64_t held);
   [[noreturn]] void refuse(std::int64_t bytes);
 
   mutable std::array<Shard, kShards> shards_;
   // Counters only: nothing is published through them, so relaxed order is enough.
   std::atomic<std::int64_t> held_bytes_{0};
   std::atomic<std::int64_t> peak_bytes_{0};
+  std::atomic<std::int64_t> watermark_bytes_{0};
   std::atomic<std::int64_t> budget_bytes_{kNoBudget};
   std::atomic<std::int64_t> admitted_{0};
   std::atomic<std::int64_t> refused_{0};

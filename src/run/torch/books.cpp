@@ -332,6 +332,7 @@ void Books::bury_dead(Lock& lock) {
   dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
   for (Cell* cell : dead) {
     if (!cell->weak.expired()) continue;
+    if (observer != nullptr) observer->on_buried(*cell);
     detach_value(*cell, lock);
     cells_.erase(cell->impl);
   }

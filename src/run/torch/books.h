@@ -38,6 +38,13 @@ struct Counters {
   std::int64_t chunked_ops = 0;
 };
 
+// Told when a storage has left the books, under their lock.
+class BurialObserver {
+ public:
+  virtual ~BurialObserver() = default;
+  virtual void on_buried(const Cell& cell) = 0;
+};
+
 // The books of one device: every storage the ops have touched, what it holds, and where that lies.
 // Evicts when the ledger asks. One lock guards all of it; it is never held while a kernel runs or
 // memory is allocated.
@@ -123,6 +130,7 @@ class Books final : public engine::Evictor {
   std::uint64_t op_number = 0;
   std::uint64_t step_number = 1;
   std::int64_t records_alive = 0;
+  BurialObserver* observer = nullptr;
   // The storage goes once the lock is released: it may belong to a Python object, whose destruction
   // takes another lock.
   void discard(c10::Storage storage) { discarded_.push_back(std::move(storage)); }

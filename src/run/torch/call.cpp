@@ -5,14 +5,18 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/check.h"
 #include "run/torch/arguments.h"
+#include "run/torch/autograd_phase.h"
 #include "run/torch/current_op.h"
 #include "run/torch/random_state.h"
 
 namespace lowtide::run {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // Longer chains of replays are never needed by one step, and would keep records without end.
 constexpr std::uint32_t kMaxDepth = 1 << 14;
@@ -123,7 +127,9 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
     if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
     operand_bytes_ += cell->value->bytes;
     const auto ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
-    operands_.push_back({cell, cell->value, effect, ref});
+    const bool is_parameter =
+        runtime_.is_capturing() && tensor.requires_grad() && tensor.is_leaf();
+    operands_.push_back({cell, cell->value, effect, ref, is_parameter});
   }
   if (record_ && can_record_) add_ref(tensor, effect, cell);
   for (const std::int64_t size : tensor.unsafeGetTensorImpl()->is_python_dispatch()
@@ -239,9 +245,13 @@ void Call::save_random_state() {
 void Call::run_kernel() {
   engine::Device& device = books_.device();
   OpTimer& timer = runtime_.timer();
+  const bool is_capturing = runtime_.is_capturing();
+  const auto start = is_capturing ? Clock::now() : Clock::time_point();
+  if (is_capturing) device.ledger().start_watermark();
   const int timing = timer.start(signature_);
   op_.redispatchBoxed(keys_, &stack_);
   seconds_ = timer.stop(timing, signature_, operand_bytes_);
+  if (is_capturing) host_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
   device.tick(books_.op_number + 1);
 }
 
@@ -259,8 +269,10 @@ void Call::enter_results(Books::Lock& lock) {
     // Holds must be taken before the storages get new values.
     enter_record(lock);
   }
+  const bool is_captured = runtime_.is_capturing();
   enter_written(lock);
   enter_outputs(lock);
+  if (is_captured) write_down(lock);
   unpin(lock);
   if (books_.rules.evict_everything) evict_what_was_used(lock);
   operands_.clear();
@@ -321,6 +333,33 @@ void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
     }
   }
   if (record_) record_->outputs.emplace_back(value);
+}
+
+void Call::write_down(Books::Lock&) {
+  Capture& capture = runtime_.capture();
+  Capture::OpEvent event;
+  event.name = effects_.name;
+  for (const Operand& operand : operands_) {
+    const StorageId id = capture.used(*operand.cell, operand.is_parameter);
+    const bool is_side_effect = operand.effect == Effect::kHiddenWrite;
+    event.reads.push_back({id, is_side_effect});
+    if (operand.effect != Effect::kReads) event.writes.push_back({id, is_side_effect});
+  }
+  for (const ValueP& value : made_) {
+    if (value->place == nullptr) continue;
+    const bool is_new = std::none_of(operands_.begin(), operands_.end(), [&](const Operand& operand) {
+      return operand.cell == value->place;
+    });
+    if (is_new) event.writes.push_back({capture.made(*value->place), false});
+  }
+  event.signature = signature_;
+  event.host_seconds = host_seconds_;
+  const engine::Ledger& ledger = books_.device().ledger();
+  event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
+  event.is_backward = is_in_backward();
+  event.is_replayable = record_ != nullptr;
+  event.is_random = effects_.is_random;
+  capture.add(std::move(event));
 }
 
 void Call::evict_what_was_used(Books::Lock& lock) {

@@ -32,6 +32,7 @@ class Call {
     ValueP value;
     Effect effect;
     std::uint32_t ref;
+    bool is_parameter;
   };
 
   void collect(Books::Lock& lock);
@@ -53,6 +54,7 @@ class Call {
   void enter_outputs(Books::Lock& lock);
   void enter_output(const at::Tensor& tensor, Books::Lock& lock);
   void enter_record(Books::Lock& lock);
+  void write_down(Books::Lock& lock);
   void evict_what_was_used(Books::Lock& lock);
   void forget_written(Books::Lock& lock);
   void unpin(Books::Lock& lock);
@@ -76,6 +78,8 @@ class Call {
   void* stream_ = nullptr;
   std::int64_t operand_bytes_ = 0;
   double seconds_ = 0;
+  // Measured only while a step is captured.
+  double host_seconds_ = 0;
   bool is_done_ = false;
 };
 

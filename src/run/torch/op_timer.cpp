@@ -18,7 +18,7 @@ int OpTimer::start(std::uint64_t signature) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = costs_.find(signature);
-    if (found != costs_.end() && found->second.samples >= kEnoughSamples && !measures_all_) {
+    if (found != costs_.end() && found->second.samples >= kEnoughSamples) {
       return kNotMeasured;
     }
   }
@@ -32,6 +32,13 @@ double OpTimer::stop(int timing, std::uint64_t signature, std::int64_t bytes) {
   if (!pending_.empty()) read_finished();
   const auto found = costs_.find(signature);
   return found != costs_.end() ? found->second.seconds : device_.memory_seconds(bytes);
+}
+
+std::optional<double> OpTimer::seconds(std::uint64_t signature) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = costs_.find(signature);
+  if (found == costs_.end()) return std::nullopt;
+  return found->second.seconds;
 }
 
 void OpTimer::read_finished() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "run/engine/device.h"
@@ -23,8 +24,8 @@ class OpTimer {
   // write so many bytes.
   double stop(int timing, std::uint64_t signature, std::int64_t bytes);
 
-  // Measures every op from here on, and keeps the readings in order: for capturing a step.
-  void measure_all(bool all) { measures_all_ = all; }
+  // Seconds of such an op, if it was measured.
+  std::optional<double> seconds(std::uint64_t signature) const;
 
  private:
   struct Cost {
@@ -38,11 +39,10 @@ class OpTimer {
   void read_finished();
 
   engine::Device& device_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Cost> costs_;
   // Oldest first, which is the order in which the device gets to them.
   std::deque<Pending> pending_;
-  bool measures_all_ = false;
 };
 
 }  // namespace lowtide::run

@@ -37,6 +37,23 @@ void Runtime::end_step() {
   books_.forget_classes();
 }
 
+void Runtime::start_capture() {
+  Books::Lock lock(books_);
+  books_.bury_dead(lock);
+  capture_ = Capture();
+  books_.observer = &capture_;
+  capturing_ = true;
+}
+
+void Runtime::stop_capture() {
+  Books::Lock lock(books_);
+  books_.bury_dead(lock);
+  books_.observer = nullptr;
+  capturing_ = false;
+}
+
+Trace Runtime::captured(const std::string& name) const { return capture_.trace(name, timer_); }
+
 void Runtime::hold(const at::Tensor& tensor) {
   ValueP value;
   {

@@ -5,7 +5,11 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
+#include <atomic>
+#include <string>
+
 #include "run/torch/books.h"
+#include "run/torch/capture.h"
 #include "run/torch/op_timer.h"
 #include "run/torch/restorer.h"
 
@@ -35,6 +39,14 @@ class Runtime {
   // Everything is on the device again, and nothing is remembered. Throws OutOfMemory.
   void bring_all_back();
 
+  // The ops from start to stop are written down.
+  void start_capture();
+  void stop_capture();
+  bool is_capturing() const { return capturing_; }
+  Trace captured(const std::string& name) const;
+  // Requires: the books' lock, and a capture under way.
+  Capture& capture() { return capture_; }
+
   Books& books() { return books_; }
   Restorer& restorer() { return restorer_; }
   OpTimer& timer() { return timer_; }
@@ -43,6 +55,8 @@ class Runtime {
   Books books_;
   Restorer restorer_{books_};
   OpTimer timer_;
+  Capture capture_;
+  std::atomic<bool> capturing_{false};
 };
 
 }  // namespace lowtide::run

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/capture.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace lowtide::run {
+
+StorageId Capture::number_of(const Cell& cell, bool at_start) {
+  const auto [found, is_new] = numbers_.try_emplace(&cell, make_id<StorageId>(storages_.size()));
+  if (is_new) storages_.push_back({.at_start = at_start});
+  StorageEvent& storage = storages_[found->second.slot()];
+  storage.bytes = std::max(storage.bytes, cell.value->bytes);
+  return found->second;
+}
+
+StorageId Capture::used(const Cell& cell, bool is_parameter) {
+  const StorageId id = number_of(cell, true);
+  if (is_parameter) storages_[id.slot()].is_parameter = true;
+  return id;
+}
+
+StorageId Capture::made(const Cell& cell) { return number_of(cell, false); }
+
+void Capture::on_buried(const Cell& cell) {
+  const auto found = numbers_.find(&cell);
+  if (found == numbers_.end()) return;
+  storages_[found->second.slot()].is_alive = false;
+  if (!ops_.empty()) ops_.back().frees.push_back(found->second);
+  numbers_.erase(found);
+}
+
+// Autograd says which ops are its own. What comes after the last of them is the optimizer's.
+std::vector<Phase> Capture::phases() const {
+  std::size_t backward_end = ops_.size();
+  while (backward_end > 0 && !ops_[backward_end - 1].is_backward) --backward_end;
+  std::vector<Phase> phases;
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const bool is_after = backward_end > 0 && i >= backward_end;
+    const Phase before = ops_[i].is_backward ? Phase::kBackward : Phase::kForward;
+    phases.push_back(is_after ? Phase::kOptimizer : before);
+  }
+  return phases;
+}
+
+std::vector<StorageKind> Capture::kinds(const std::vector<Phase>& phases) const {
+  struct Seen {
+    bool made_forward = false;
+    bool used_backward = false;
+    bool used_by_optimizer = false;
+    bool written_by_optimizer = false;
+    bool made_backward = false;
+  };
+  std::vector<Seen> seen(storages_.size());
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    for (const StorageUse& use : ops_[i].reads) {
+      seen[use.storage.slot()].used_backward |= phases[i] == Phase::kBackward;
+      seen[use.storage.slot()].used_by_optimizer |= phases[i] == Phase::kOptimizer;
+    }
+    for (const StorageUse& use : ops_[i].writes) {
+      seen[use.storage.slot()].made_forward |= phases[i] == Phase::kForward;
+      seen[use.storage.slot()].made_backward |= phases[i] == Phase::kBackward;
+      seen[use.storage.slot()].written_by_optimizer |= phases[i] == Phase::kOptimizer;
+    }
+  }
+  std::vector<StorageKind> kinds;
+  for (std::size_t i = 0; i < storages_.size(); ++i) {
+    const StorageEvent& storage = storages_[i];
+    const Seen& how = seen[i];
+    StorageKind kind = StorageKind::kTemporary;
+    if (storage.is_parameter) {
+      kind = StorageKind::kParameter;
+    } else if (how.made_backward && how.used_by_optimizer) {
+      kind = StorageKind::kGradient;
+    } else if (storage.at_start) {
+      kind = how.written_by_optimizer || how.made_forward ? StorageKind::kState
+                                                          : StorageKind::kInput;
+    } else if (how.made_forward && how.used_backward) {
+      kind = StorageKind::kActivation;
+    } else if (storage.is_alive && how.written_by_optimizer) {
+      kind = StorageKind::kState;
+    }
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
+  LT_REQUIRE(!ops_.empty(), "no step was captured: call capture_next_step() before step()");
+  const std::vector<Phase> phase_of = phases();
+  const std::vector<StorageKind> kind_of = kinds(phase_of);
+  TraceBuilder builder(name);
+  for (std::size_t i = 0; i < storages_.size(); ++i) {
+    Storage storage;
+    storage.name = base::concat("s", i);
+    storage.bytes = storages_[i].bytes;
+    storage.kind = kind_of[i];
+    storage.at_start = storages_[i].at_start;
+    storage.at_end = storages_[i].is_alive;
+    builder.add_storage(std::move(storage));
+  }
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const OpEvent& event = ops_[i];
+    OpSpec spec;
+    spec.name = event.name;
+    spec.phase = phase_of[i];
+    spec.reads = event.reads;
+    spec.writes = event.writes;
+    spec.views = event.views;
+    spec.frees = event.frees;
+    spec.device_seconds = timer.seconds(event.signature);
+    spec.host_seconds = event.host_seconds;
+    spec.workspace_bytes = event.workspace_bytes;
+    spec.replayable = event.is_replayable;
+    spec.random = event.is_random;
+    builder.add_op(std::move(spec));
+  }
+  return builder.build();
+}
+
+}  // namespace lowtide::run

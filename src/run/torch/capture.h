@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lowtide/trace.h"
+#include "run/torch/books.h"
+#include "run/torch/op_timer.h"
+
+namespace lowtide::run {
+
+// Writes down what the ops of one step do, and makes a Trace of it. Calls come from the threads that
+// run the ops, under the books' lock.
+class Capture final : public BurialObserver {
+ public:
+  // What one op did. Storages are numbered in the order in which they were first seen.
+  struct OpEvent {
+    std::string name;
+    std::vector<StorageUse> reads;
+    std::vector<StorageUse> writes;
+    std::vector<StorageId> views;
+    std::vector<StorageId> frees;
+    std::uint64_t signature = 0;
+    double host_seconds = 0;
+    std::int64_t workspace_bytes = 0;
+    bool is_backward = false;
+    bool is_replayable = false;
+    bool is_random = false;
+  };
+
+  // The storage among those of the step; one that is first seen as an argument was there before.
+  StorageId used(const Cell& cell, bool is_parameter);
+  StorageId made(const Cell& cell);
+  void add(OpEvent event) { ops_.push_back(std::move(event)); }
+  void on_buried(const Cell& cell) override;
+
+  // The step as it was captured; times are those that the timer knows by now. Throws InvalidInput if
+  // nothing was captured.
+  Trace trace(const std::string& name, const OpTimer& timer) const;
+
+ private:
+  struct StorageEvent {
+    std::int64_t bytes = 0;
+    bool is_parameter = false;
+    bool at_start = false;
+    bool is_alive = true;
+  };
+  StorageId number_of(const Cell& cell, bool at_start);
+  std::vector<Phase> phases() const;
+  std::vector<StorageKind> kinds(const std::vector<Phase>& phases) const;
+
+  std::vector<OpEvent> ops_;
+  std::vector<StorageEvent> storages_;
+  std::unordered_map<const Cell*, StorageId> numbers_;
+};
+
+}  // namespace lowtide::run
