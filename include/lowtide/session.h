@@ -38,8 +38,8 @@ enum class Means : std::uint8_t {
 };
 
 struct SessionOptions {
-  /// "8GiB", "1.5GiB", "600MB": the cap on what torch's allocator holds on the device. Empty: no cap;
-  /// the session only watches.
+  /// "8GiB", "1.5GiB", "600MB": the cap on what torch's allocator holds on the device. Empty: no
+  /// cap; the session only watches.
   std::string budget{};
   /// "cpu", "cuda", "cuda:1". Empty: the first GPU, or the CPU where there is none.
   std::string device{};
@@ -84,8 +84,8 @@ struct SessionStats {
 };
 
 /// A budget over one device, from construction to destruction. Sessions nest; the innermost counts.
-/// The thread that makes a session is managed, and so are autograd's threads that work for it; other
-/// threads use a ThreadGuard. A session is used by the thread that made it.
+/// The thread that makes a session is managed, and so are autograd's threads that work for it;
+/// other threads use a ThreadGuard. A session is used by the thread that made it.
 class Session {
  public:
   /// Throws InvalidInput for options that make no sense, DeviceError if the device is not there.
@@ -95,14 +95,14 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept; whatever `body` throws
-  /// passes through, and the session stays usable.
+  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept; whatever `body`
+  /// throws passes through, and the session stays usable.
   void step(const std::function<void()>& body);
   /// Tells where a step ends, for loops that do not call step().
   void end_step();
 
-  /// Brings the tensor's storage to the device and keeps it there, so that its data_ptr() may be used,
-  /// until release() was called as often.
+  /// Brings the tensor's storage to the device and keeps it there, so that its data_ptr() may be
+  /// used, until release() was called as often.
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "session/devices.h"
 
-#include <unistd.h>
-
 #include <map>
 #include <utility>
+
+#include <unistd.h>
 
 #include "base/check.h"
 #include "run/torch/cpu_device.h"
@@ -33,7 +33,8 @@ bool has_cuda() { return cuda::cuda_is_available(); }
 ManagedDevice& managed_cuda(int index, bool expandable_segments) {
   const int count = cuda::cuda_device_count();
   if (index >= count) {
-    throw DeviceError(base::concat("cuda:", index, " was asked for; GPUs that torch finds: ", count));
+    throw DeviceError(
+        base::concat("cuda:", index, " was asked for; GPUs that torch finds: ", count));
   }
   static std::map<std::pair<int, bool>, ManagedDevice*> devices;
   ManagedDevice*& device = devices[{index, expandable_segments}];

@@ -74,8 +74,8 @@ Impl::Impl(const SessionOptions& options)
                                                : base::parse_bytes(options.host_cap)),
       outer_(innermost),
       thread_was_managed_(run::is_thread_managed()) {
-  LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_,
-             "a session on ", outer_ == nullptr ? "" : outer_->managed_.device.name(),
+  LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
+             outer_ == nullptr ? "" : outer_->managed_.device.name(),
              " is open: sessions may be nested on one device only");
   at_start_ = managed_.runtime.books().counters;
   if (outer_ == nullptr) {
@@ -173,8 +173,8 @@ void Session::step(const std::function<void()>& body) {
   try {
     body();
   } catch (...) {
-    // The step's graph is gone; so may be its records. What the body threw matters more than a failure
-    // to tidy up.
+    // The step's graph is gone; so may be its records. What the body threw matters more than a
+    // failure to tidy up.
     try {
       end_step();
     } catch (const Error&) {

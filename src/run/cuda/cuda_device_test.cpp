@@ -235,8 +235,7 @@ TEST_F(CudaDeviceTest, TheLimitBindsReservedBytesAndIsLifted) {
   device().limit(budget);
   EXPECT_TRUE(Config::use_expandable_segments());
   std::vector<at::Tensor> tensors;
-  EXPECT_THROW(for (int i = 0; i < 100; ++i) tensors.push_back(empty_bytes(3 * kMiB)),
-               OutOfMemory);
+  EXPECT_THROW(for (int i = 0; i < 100; ++i) tensors.push_back(empty_bytes(3 * kMiB)), OutOfMemory);
   EXPECT_LE(reserved_bytes(), budget);
   EXPECT_GE(device().reserved_peak_bytes(), reserved_bytes());
   std::printf("limit %lld: %zu blocks of 3 MiB, reserved %lld\n", static_cast<long long>(budget),

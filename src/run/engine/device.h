@@ -11,9 +11,9 @@
 
 namespace lowtide::engine {
 
-// What the runtime needs of a device: its ledger, blocks, copies and time. Everything is in the order
-// of the calling thread's current stream; nothing here makes the host wait. On the CPU the stream is
-// the thread itself.
+// What the runtime needs of a device: its ledger, blocks, copies and time. Everything is in the
+// order of the calling thread's current stream; nothing here makes the host wait. On the CPU the
+// stream is the thread itself.
 class Device {
  public:
   virtual ~Device() = default;
@@ -25,8 +25,8 @@ class Device {
   // used on another stream than its own must be marked shared_between_streams and stay.
   virtual void* current_stream() const { return nullptr; }
 
-  // The gate: from install() to remove(), allocations on the device pass it. Blocks that were handed
-  // out outlive the gate. May be called again after remove().
+  // The gate: from install() to remove(), allocations on the device pass it. Blocks that were
+  // handed out outlive the gate. May be called again after remove().
   virtual void install() = 0;
   virtual void remove() = 0;
   // Tells the device's own allocator of the cap, where it has such a thing. No value: lifts it.
@@ -53,10 +53,11 @@ class Device {
   virtual std::int64_t host_held_bytes() const = 0;
   virtual std::int64_t host_peak_bytes() const = 0;
 
-  // After it returns, `block` may be freed: whatever is allocated in its place later is written after
-  // the copy. `last_use` is the tick (see tick()) of the last op that used the block. Throws
+  // After it returns, `block` may be freed: whatever is allocated in its place later is written
+  // after the copy. `last_use` is the tick (see tick()) of the last op that used the block. Throws
   // DeviceError, having changed nothing.
-  virtual void copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t last_use) = 0;
+  virtual void copy_out(void* host, const void* block, std::int64_t bytes,
+                        std::uint64_t last_use) = 0;
   // Work issued later sees the copied bytes. Host memory may be freed right after.
   virtual void copy_in(void* block, void* host, std::int64_t bytes) = 0;
   // From block to block.
@@ -65,7 +66,8 @@ class Device {
   // The op with this number was issued to the current stream. Ticks grow.
   virtual void tick(std::uint64_t op) = 0;
 
-  // Time of what is issued between start and stop. A reading comes later, when the device got there.
+  // Time of what is issued between start and stop. A reading comes later, when the device got
+  // there.
   virtual int start_timing() = 0;
   virtual void stop_timing(int timing) = 0;
   // Seconds, and the timing is free again; nothing while the device has not come so far.

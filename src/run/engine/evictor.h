@@ -13,7 +13,8 @@ class Evictor {
  public:
   virtual ~Evictor() = default;
 
-  // Frees at least `bytes` if it can. Returns what was freed; 0 means that nothing is left to evict.
+  // Frees at least `bytes` if it can. Returns what was freed; 0 means that nothing is left to
+  // evict.
   virtual std::int64_t evict(std::int64_t bytes) = 0;
 
   // The block at `data` was given back by its owner. Must not take a lock that is held while blocks

@@ -79,7 +79,8 @@ void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {
 }
 
 void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
-  if (!already_counted) raise_peaks(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  if (!already_counted)
+    raise_peaks(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);
   shard.blocks[data] = {.bytes = bytes};

@@ -26,9 +26,9 @@ struct Block {
   bool shared_between_streams = false;
 };
 
-// The bytes of one device: which blocks are out, how much they take, and the cap. A gate asks before
-// it allocates and tells of every free. All functions may be called from any thread; the evictor is
-// called with no lock held.
+// The bytes of one device: which blocks are out, how much they take, and the cap. A gate asks
+// before it allocates and tells of every free. All functions may be called from any thread; the
+// evictor is called with no lock held.
 class Ledger {
  public:
   static constexpr std::int64_t kNoBudget = std::numeric_limits<std::int64_t>::max();
@@ -54,7 +54,9 @@ class Ledger {
   void mark_shared_between_streams(void* data);
 
   // Bytes that are held outside of blocks, such as what was allocated before the gate.
-  void count_outside(std::int64_t bytes) { held_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  void count_outside(std::int64_t bytes) {
+    held_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
   void set_budget(std::int64_t bytes) { budget_bytes_.store(bytes, std::memory_order_relaxed); }
   std::int64_t budget_bytes() const { return budget_bytes_.load(std::memory_order_relaxed); }

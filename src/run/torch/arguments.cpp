@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/arguments.h"
 
-#include <c10/core/TensorImpl.h>
-
 #include <algorithm>
+
+#include <c10/core/TensorImpl.h>
 
 namespace lowtide::run {
 
@@ -47,7 +47,8 @@ Ref geometry_of(const at::Tensor& tensor) {
 }
 
 at::Tensor tensor_from(const Ref& ref, c10::Storage storage) {
-  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), ref.keys, ref.dtype);
+  at::Tensor tensor =
+      at::detail::make_tensor<c10::TensorImpl>(std::move(storage), ref.keys, ref.dtype);
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(ref.sizes, ref.strides, ref.offset);
   if (ref.is_wrapped_number) impl->set_wrapped_number(true);

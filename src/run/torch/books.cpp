@@ -53,7 +53,8 @@ Books::Lock::~Lock() {
   lock_.unlock();
 }
 
-// A chain of thousands of records, each owning the value before it, must not be destroyed by recursion.
+// A chain of thousands of records, each owning the value before it, must not be destroyed by
+// recursion.
 void Books::destroy_doomed() {
   while (!doomed_.empty()) {
     const RecordP record = std::move(doomed_.back());
@@ -112,8 +113,7 @@ bool Books::claim_block(c10::StorageImpl* impl) {
   void* address = data.get();
   const c10::Device where = data.device();
   data.release_context();
-  device_.ledger().adopt_block(address,
-                               device_.rounded(static_cast<std::int64_t>(impl->nbytes())),
+  device_.ledger().adopt_block(address, device_.rounded(static_cast<std::int64_t>(impl->nbytes())),
                                device_.counts_earlier_blocks());
   impl->set_data_ptr_noswap(c10::DataPtr(address, address, device_.gate_deleter(), where));
   return true;

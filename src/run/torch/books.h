@@ -49,15 +49,17 @@ class BurialObserver {
 // Evicts when the ledger asks. One lock guards all of it; it is never held while a kernel runs or
 // memory is allocated.
 //
-// Note [Who frees]: a storage may die on any thread at any time, also while we hold the lock. So its
-// block's deleter only puts the cell on a list (on_block_freed), and the next call buries the dead.
+// Note [Who frees]: a storage may die on any thread at any time, also while we hold the lock. So
+// its block's deleter only puts the cell on a list (on_block_freed), and the next call buries the
+// dead.
 class Books final : public engine::Evictor {
  public:
   Books(engine::Device& device, c10::Device torch_device);
   ~Books() override;
 
-  // The books' lock. When it is released, records that nobody needs are destroyed, one after another
-  // and not one inside the other; and after that, what must not be destroyed under the lock.
+  // The books' lock. When it is released, records that nobody needs are destroyed, one after
+  // another and not one inside the other; and after that, what must not be destroyed under the
+  // lock.
   class Lock {
    public:
     explicit Lock(Books& books) : books_(books), lock_(books.mutex_) {}

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/call.h"
 
-#include <ATen/Context.h>
-
 #include <algorithm>
 #include <chrono>
+
+#include <ATen/Context.h>
 
 #include "base/check.h"
 #include "run/torch/arguments.h"
@@ -73,8 +73,8 @@ void Call::run() {
 
 void Call::collect(Books::Lock& lock) {
   const std::size_t count = stack_.size() - first_;
-  can_record_ = books_.rules.may_recompute && !effects_.is_factory &&
-                effects_.can_replay(stack_, first_);
+  can_record_ =
+      books_.rules.may_recompute && !effects_.is_factory && effects_.can_replay(stack_, first_);
   if (can_record_) {
     record_ = std::make_shared<Record>(books_, op_);
     record_->arguments.resize(count);
@@ -127,14 +127,12 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
     if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
     operand_bytes_ += cell->value->bytes;
     const auto ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
-    const bool is_parameter =
-        runtime_.is_capturing() && tensor.requires_grad() && tensor.is_leaf();
+    const bool is_parameter = runtime_.is_capturing() && tensor.requires_grad() && tensor.is_leaf();
     operands_.push_back({cell, cell->value, effect, ref, is_parameter});
   }
   if (record_ && can_record_) add_ref(tensor, effect, cell);
-  for (const std::int64_t size : tensor.unsafeGetTensorImpl()->is_python_dispatch()
-                                     ? c10::IntArrayRef()
-                                     : tensor.sizes()) {
+  for (const std::int64_t size :
+       tensor.unsafeGetTensorImpl()->is_python_dispatch() ? c10::IntArrayRef() : tensor.sizes()) {
     signature_ = mix(signature_, static_cast<std::uint64_t>(size));
   }
 }
@@ -150,7 +148,8 @@ void Call::add_ref(const at::Tensor& tensor, Effect effect, Cell* cell) {
   }
   // Bytes that are not in the books may change behind our back, so only tiny ones can be kept, as a
   // copy; and what has no bytes at all cannot change.
-  const bool is_small = has_plain_bytes(tensor) && tensor.storage().nbytes() <= kSmallForeignBytes &&
+  const bool is_small = has_plain_bytes(tensor) &&
+                        tensor.storage().nbytes() <= kSmallForeignBytes &&
                         (tensor.device().is_cpu() || tensor.storage().nbytes() == 0);
   if (!is_small || effect != Effect::kReads) {
     can_record_ = false;
@@ -169,9 +168,8 @@ bool Call::is_scratch(const at::Tensor& tensor, const Operand& operand) const {
     return false;
   }
   if (operand.value->is_source() && !operand.value->is_blank) return false;
-  return std::count_if(operands_.begin(), operands_.end(), [&](const Operand& other) {
-           return other.cell == operand.cell;
-         }) == 1;
+  return std::count_if(operands_.begin(), operands_.end(),
+                       [&](const Operand& other) { return other.cell == operand.cell; }) == 1;
 }
 
 bool Call::writes_source() const {
@@ -190,7 +188,8 @@ void Call::decide_on_record() {
     record_.reset();
     return;
   }
-  // A storage that is written through one tensor and read through another: nothing of it is scratch.
+  // A storage that is written through one tensor and read through another: nothing of it is
+  // scratch.
   for (const Operand& operand : operands_) {
     if (!record_->refs[operand.ref].is_scratch || operand.effect == Effect::kHiddenWrite) continue;
     for (const Operand& other : operands_) {
@@ -347,9 +346,9 @@ void Call::write_down(Books::Lock&) {
   }
   for (const ValueP& value : made_) {
     if (value->place == nullptr) continue;
-    const bool is_new = std::none_of(operands_.begin(), operands_.end(), [&](const Operand& operand) {
-      return operand.cell == value->place;
-    });
+    const bool is_new =
+        std::none_of(operands_.begin(), operands_.end(),
+                     [&](const Operand& operand) { return operand.cell == value->place; });
     if (is_new) event.writes.push_back({capture.made(*value->place), false});
   }
   event.signature = signature_;

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
-
-#include <vector>
 
 #include "run/torch/effects.h"
 #include "run/torch/runtime.h"
 
 namespace lowtide::run {
 
-// One intercepted op: sees to it that everything the op touches is there, carries it out, and enters
-// in the books what it made. Lives on the stack of the thread that called the op.
+// One intercepted op: sees to it that everything the op touches is there, carries it out, and
+// enters in the books what it made. Lives on the stack of the thread that called the op.
 class Call {
  public:
   // The arguments are the topmost of `stack`, where the results take their place.

@@ -75,8 +75,8 @@ std::vector<StorageKind> Capture::kinds(const std::vector<Phase>& phases) const 
     } else if (how.made_backward && how.used_by_optimizer) {
       kind = StorageKind::kGradient;
     } else if (storage.at_start) {
-      kind = how.written_by_optimizer || how.made_forward ? StorageKind::kState
-                                                          : StorageKind::kInput;
+      kind =
+          how.written_by_optimizer || how.made_forward ? StorageKind::kState : StorageKind::kInput;
     } else if (how.made_forward && how.used_backward) {
       kind = StorageKind::kActivation;
     } else if (storage.is_alive && how.written_by_optimizer) {

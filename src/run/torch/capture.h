@@ -13,8 +13,8 @@
 
 namespace lowtide::run {
 
-// Writes down what the ops of one step do, and makes a Trace of it. Calls come from the threads that
-// run the ops, under the books' lock.
+// Writes down what the ops of one step do, and makes a Trace of it. Calls come from the threads
+// that run the ops, under the books' lock.
 class Capture final : public BurialObserver {
  public:
   // What one op did. Storages are numbered in the order in which they were first seen.
@@ -38,8 +38,8 @@ class Capture final : public BurialObserver {
   void add(OpEvent event) { ops_.push_back(std::move(event)); }
   void on_buried(const Cell& cell) override;
 
-  // The step as it was captured; times are those that the timer knows by now. Throws InvalidInput if
-  // nothing was captured.
+  // The step as it was captured; times are those that the timer knows by now. Throws InvalidInput
+  // if nothing was captured.
   Trace trace(const std::string& name, const OpTimer& timer) const;
 
  private:

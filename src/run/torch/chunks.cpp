@@ -115,7 +115,8 @@ class Results {
 
 bool returns_lists_only(const c10::FunctionSchema& schema) {
   return schema.returns().empty() ||
-         (schema.returns().size() == 1 && schema.returns()[0].type()->kind() == c10::TypeKind::ListType);
+         (schema.returns().size() == 1 &&
+          schema.returns()[0].type()->kind() == c10::TypeKind::ListType);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/cpu_device.h"
 
-#include <c10/core/CPUAllocator.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -11,6 +9,8 @@
 #include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include <c10/core/CPUAllocator.h>
 
 #include "base/check.h"
 
@@ -143,7 +143,8 @@ class CpuDevice final : public engine::Device {
 
   void install() override {
     if (native == nullptr) native = c10::GetCPUAllocator();
-    // The highest priority, or a request with a lower one than an earlier caller's would be ignored.
+    // The highest priority, or a request with a lower one than an earlier caller's would be
+    // ignored.
     c10::SetCPUAllocator(&gate_, kHighest);
   }
   void remove() override { c10::SetCPUAllocator(native, kHighest); }

@@ -6,8 +6,8 @@
 
 namespace lowtide::run {
 
-// The CPU as a device: the budget caps what goes through torch's CPU allocator, and moved values lie
-// in ordinary memory outside of it. One in a process; never destroyed.
+// The CPU as a device: the budget caps what goes through torch's CPU allocator, and moved values
+// lie in ordinary memory outside of it. One in a process; never destroyed.
 engine::Device& cpu_device();
 
 }  // namespace lowtide::run

@@ -57,54 +57,106 @@ constexpr Unreplayable kUnreplayable[] = {
 
 // Annotated as writes, but no byte changes.
 constexpr string_view kMetadataOps[] = {
-    "aten::detach_",      "aten::requires_grad_", "aten::retain_grad", "aten::record_stream",
-    "aten::squeeze_",     "aten::unsqueeze_",     "aten::t_",          "aten::transpose_",
-    "aten::swapaxes_",    "aten::swapdims_",      "aten::as_strided_", "aten::rename_",
-    "aten::set_data",     "aten::_fw_primal",     "aten::is_same_size", "aten::_version",
-    "aten::output_nr",    "aten::is_leaf",        "aten::_backward",   "aten::_assert_async",
-    "aten::_debug_has_internal_overlap", "aten::sym_size", "aten::sym_stride", "aten::sym_numel",
-    "aten::sym_storage_offset", "aten::_has_same_storage_numel",
+    "aten::detach_",
+    "aten::requires_grad_",
+    "aten::retain_grad",
+    "aten::record_stream",
+    "aten::squeeze_",
+    "aten::unsqueeze_",
+    "aten::t_",
+    "aten::transpose_",
+    "aten::swapaxes_",
+    "aten::swapdims_",
+    "aten::as_strided_",
+    "aten::rename_",
+    "aten::set_data",
+    "aten::_fw_primal",
+    "aten::is_same_size",
+    "aten::_version",
+    "aten::output_nr",
+    "aten::is_leaf",
+    "aten::_backward",
+    "aten::_assert_async",
+    "aten::_debug_has_internal_overlap",
+    "aten::sym_size",
+    "aten::sym_stride",
+    "aten::sym_numel",
+    "aten::sym_storage_offset",
+    "aten::_has_same_storage_numel",
 };
 
 constexpr string_view kStorageOps[] = {
-    "aten::set_",          "aten::resize_",  "aten::resize_as_",
-    "aten::resize_sparse_", "inductor::resize_storage_bytes_",
+    "aten::set_",
+    "aten::resize_",
+    "aten::resize_as_",
+    "aten::resize_sparse_",
+    "inductor::resize_storage_bytes_",
 };
 
 constexpr string_view kBlankFactories[] = {
-    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty",
-    "aten::new_empty_strided", "aten::empty_permuted", "aten::empty_quantized",
-    "aten::_empty_affine_quantized", "aten::_empty_per_channel_affine_quantized",
+    "aten::empty",
+    "aten::empty_like",
+    "aten::empty_strided",
+    "aten::new_empty",
+    "aten::new_empty_strided",
+    "aten::empty_permuted",
+    "aten::empty_quantized",
+    "aten::_empty_affine_quantized",
+    "aten::_empty_per_channel_affine_quantized",
 };
 
 constexpr string_view kFactories[] = {
-    "aten::zeros",     "aten::zeros_like",   "aten::ones",       "aten::ones_like", "aten::full",
-    "aten::full_like", "aten::new_zeros",    "aten::new_ones",   "aten::new_full",  "aten::arange",
-    "aten::linspace",  "aten::logspace",     "aten::eye",        "aten::rand",      "aten::rand_like",
-    "aten::randn",     "aten::randn_like",   "aten::randint",    "aten::randint_like",
-    "aten::randperm",  "aten::scalar_tensor", "aten::from_file", "aten::tril_indices",
-    "aten::triu_indices", "aten::_efficientzerotensor",
+    "aten::zeros",
+    "aten::zeros_like",
+    "aten::ones",
+    "aten::ones_like",
+    "aten::full",
+    "aten::full_like",
+    "aten::new_zeros",
+    "aten::new_ones",
+    "aten::new_full",
+    "aten::arange",
+    "aten::linspace",
+    "aten::logspace",
+    "aten::eye",
+    "aten::rand",
+    "aten::rand_like",
+    "aten::randn",
+    "aten::randn_like",
+    "aten::randint",
+    "aten::randint_like",
+    "aten::randperm",
+    "aten::scalar_tensor",
+    "aten::from_file",
+    "aten::tril_indices",
+    "aten::triu_indices",
+    "aten::_efficientzerotensor",
 };
 
 // In-place ops after which nothing of the old contents is left. `.out` overloads are so by nature.
 constexpr string_view kOverwriting[] = {
-    "aten::copy_",        "aten::fill_",   "aten::zero_",       "aten::bernoulli_", "aten::uniform_",
-    "aten::normal_",      "aten::random_", "aten::exponential_", "aten::geometric_",
-    "aten::log_normal_",  "aten::cauchy_",
+    "aten::copy_",      "aten::fill_",       "aten::zero_",   "aten::bernoulli_",
+    "aten::uniform_",   "aten::normal_",     "aten::random_", "aten::exponential_",
+    "aten::geometric_", "aten::log_normal_", "aten::cauchy_",
 };
 
 // Their tensors are used around the dispatcher afterwards: cuDNN's packed weights by address,
 // collectives by other threads, sparse tensors and packed weights from inside another object.
 constexpr string_view kKeeping[] = {
-    "aten::_cudnn_rnn_flatten_weight", "aten::_sparse_coo_tensor_unsafe",
-    "aten::_sparse_coo_tensor_with_dims_and_tensors", "aten::_sparse_compressed_tensor_unsafe",
-    "aten::_cudnn_init_dropout_state", "aten::_nested_tensor_from_tensor_list",
-    "aten::_nested_view_from_buffer", "aten::_nested_view_from_jagged",
-    "aten::mkldnn_reorder_conv2d_weight", "aten::mkldnn_reorder_conv3d_weight",
+    "aten::_cudnn_rnn_flatten_weight",
+    "aten::_sparse_coo_tensor_unsafe",
+    "aten::_sparse_coo_tensor_with_dims_and_tensors",
+    "aten::_sparse_compressed_tensor_unsafe",
+    "aten::_cudnn_init_dropout_state",
+    "aten::_nested_tensor_from_tensor_list",
+    "aten::_nested_view_from_buffer",
+    "aten::_nested_view_from_jagged",
+    "aten::mkldnn_reorder_conv2d_weight",
+    "aten::mkldnn_reorder_conv3d_weight",
 };
-constexpr string_view kKeepingNamespaces[] = {"c10d::",      "_c10d_functional::", "fsdp::",
-                                              "symm_mem::",  "quantized::",        "mkldnn_prepacked::",
-                                              "inductor::"};
+constexpr string_view kKeepingNamespaces[] = {
+    "c10d::",      "_c10d_functional::", "fsdp::",    "symm_mem::",
+    "quantized::", "mkldnn_prepacked::", "inductor::"};
 
 template <class Range>
 bool contains(const Range& range, string_view name) {
@@ -185,7 +237,8 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
   effects.is_factory = effects.is_blank_factory || contains(kFactories, effects.name);
   effects.overwrites = contains(kOverwriting, effects.name) || op.hasTag(at::Tag::out_variant) ||
                        schema.overload_name() == "out" || schema.overload_name().ends_with("_out");
-  constexpr string_view kMultiTensor[] = {"aten::_foreach_", "aten::_fused_", "aten::_amp_foreach_"};
+  constexpr string_view kMultiTensor[] = {"aten::_foreach_", "aten::_fused_",
+                                          "aten::_amp_foreach_"};
   effects.is_multi_tensor = starts_with_any(effects.name, kMultiTensor);
   find_argument_effects(schema, effects);
   find_replayability(op, effects);

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/stack.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 
 namespace lowtide::run {
 
@@ -21,8 +21,8 @@ enum class Effect : std::uint8_t {
   kHiddenWrite,
 };
 
-// What the runtime must know of an operator beside its kernel. Derived from the schema, and from the
-// tables in effects.cpp where the schema does not tell.
+// What the runtime must know of an operator beside its kernel. Derived from the schema, and from
+// the tables in effects.cpp where the schema does not tell.
 struct OpEffects {
   std::string name;
   std::vector<Effect> arguments;
@@ -46,7 +46,8 @@ struct OpEffects {
   bool changes_storages = false;
   // Hands its tensors to threads or libraries that go on using them: they stay for good.
   bool keeps_arguments = false;
-  // Works through its lists entry by entry, so that parts of the lists can be done one after another.
+  // Works through its lists entry by entry, so that parts of the lists can be done one after
+  // another.
   bool is_multi_tensor = false;
 
   Effect effect(std::size_t argument, const torch::jit::Stack& stack, std::size_t first) const;

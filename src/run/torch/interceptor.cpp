@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/interceptor.h"
 
+#include <atomic>
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/SafePyObject.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/PyInterpreter.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/library.h>
-
-#include <atomic>
 
 #include "run/torch/runtime.h"
 
@@ -28,8 +28,9 @@ constexpr DispatchKeySet kBelow(DispatchKeySet::FULL_AFTER, kKey);
 std::atomic<Runtime*> active{nullptr};
 
 constexpr DispatchKeySet keys_above_python() {
-  const DispatchKeySet python_and_below = DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Python) |
-                                          DispatchKeySet(DispatchKey::Python);
+  const DispatchKeySet python_and_below =
+      DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Python) |
+      DispatchKeySet(DispatchKey::Python);
   return (DispatchKeySet(DispatchKeySet::FULL) ^ python_and_below).remove(kKey);
 }
 
@@ -46,9 +47,9 @@ c10::impl::PyInterpreter* interpreter_of(const c10::IValue& argument) {
   return nullptr;
 }
 
-// Modes and tensor subclasses (`__torch_dispatch__`): does what torch's own fallback for Python does,
-// except that our key stays visible to the ops inside the handler. Those are what we manage; the outer
-// op only shuffles Python objects.
+// Modes and tensor subclasses (`__torch_dispatch__`): does what torch's own fallback for Python
+// does, except that our key stays visible to the ops inside the handler. Those are what we manage;
+// the outer op only shuffles Python objects.
 void call_python(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard guard(keys_above_python());
   const std::int64_t modes = c10::impl::TorchDispatchModeTLS::stack_len();

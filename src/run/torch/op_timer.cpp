@@ -48,8 +48,8 @@ void OpTimer::read_finished() {
     if (!seconds) return;
     if (costs_.size() >= kMostKinds) costs_.clear();
     Cost& cost = costs_[pending_.front().signature];
-    // The first run of a kernel also pays for loading it, and any run may be disturbed: the least is
-    // nearest to the truth.
+    // The first run of a kernel also pays for loading it, and any run may be disturbed: the least
+    // is nearest to the truth.
     cost.seconds = cost.samples == 0 ? *seconds : std::min(cost.seconds, *seconds);
     ++cost.samples;
     pending_.pop_front();

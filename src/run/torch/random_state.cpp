@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/random_state.h"
 
-#include <ATen/Context.h>
-
 #include <mutex>
+
+#include <ATen/Context.h>
 
 namespace lowtide::run {
 namespace {

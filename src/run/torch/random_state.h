@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <ATen/core/stack.h>
-
 #include <optional>
+
+#include <ATen/core/stack.h>
 
 #include "run/torch/value.h"
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/replay.h"
 
-#include <ATen/ops/empty.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
-
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
+
+#include <ATen/ops/empty.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "base/check.h"
 #include "run/torch/arguments.h"

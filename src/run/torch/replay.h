@@ -6,8 +6,8 @@
 
 namespace lowtide::run {
 
-// Carries a recorded op out again and gives `wanted`, and whatever else of its results has no bytes, its
-// bytes. Requires: all inputs are resident and pinned; no lock is held.
+// Carries a recorded op out again and gives `wanted`, and whatever else of its results has no
+// bytes, its bytes. Requires: all inputs are resident and pinned; no lock is held.
 void replay(Books& books, const RecordP& record, const ValueP& wanted);
 
 // Fresh bytes on the books' device, through its gate. Holds no lock.

@@ -218,11 +218,13 @@ void Restorer::end_step() {
 }
 
 void add_reader(Value& value, const RecordP& record) {
-  // Values that many ops read (parameters over a long step) collect dead entries: sweep now and then.
+  // Values that many ops read (parameters over a long step) collect dead entries: sweep now and
+  // then.
   constexpr std::size_t kSweepAt = 32;
   const std::size_t count = value.readers.size();
   if (count >= kSweepAt && (count & (count - 1)) == 0) {
-    std::erase_if(value.readers, [](const std::weak_ptr<Record>& reader) { return reader.expired(); });
+    std::erase_if(value.readers,
+                  [](const std::weak_ptr<Record>& reader) { return reader.expired(); });
   }
   value.readers.push_back(record);
 }

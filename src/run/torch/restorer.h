@@ -23,8 +23,8 @@ class Restorer {
   // first, and is a source from then on.
   void settle(const std::vector<ValueP>& values);
 
-  // What outlives the step becomes a source: brought back where it has no bytes, and no longer tied to
-  // the ops that made it.
+  // What outlives the step becomes a source: brought back where it has no bytes, and no longer tied
+  // to the ops that made it.
   void end_step();
 
  private:

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/stack.h>
-
 #include <atomic>
 #include <string>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 
 #include "run/torch/books.h"
 #include "run/torch/capture.h"
@@ -15,8 +15,8 @@
 
 namespace lowtide::run {
 
-// Everything that manages one device. There is one for each device that ever had a session, and it is
-// never destroyed: blocks and threads may outlive any session.
+// Everything that manages one device. There is one for each device that ever had a session, and it
+// is never destroyed: blocks and threads may outlive any session.
 class Runtime {
  public:
   Runtime(engine::Device& device, c10::Device torch_device);
@@ -25,8 +25,8 @@ class Runtime {
 
   // From here on the ledger asks these books for room.
   void start();
-  // Everything is brought back and forgotten. Throws OutOfMemory; then what could not be brought back
-  // stays in the books.
+  // Everything is brought back and forgotten. Throws OutOfMemory; then what could not be brought
+  // back stays in the books.
   void stop();
 
   // Carries out one op under management; the interceptor calls it.

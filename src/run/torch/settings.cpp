@@ -28,7 +28,9 @@ std::uint16_t switches_now() {
   const at::Context& context = at::globalContext();
   const c10::AutogradState& autograd = c10::AutogradState::get_tls_state();
   unsigned on = 0;
-  const auto add = [&on](bool is_on, Switch which) { if (is_on) on |= which; };
+  const auto add = [&on](bool is_on, Switch which) {
+    if (is_on) on |= which;
+  };
   add(context.deterministicAlgorithms(), kDeterministic);
   add(context.deterministicAlgorithmsWarnOnly(), kDeterministicWarnOnly);
   add(context.deterministicCuDNN(), kDeterministicCudnn);

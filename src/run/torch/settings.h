@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <ATen/Context.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
-
 #include <cstdint>
 #include <memory>
+
+#include <ATen/Context.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace lowtide::run {
 

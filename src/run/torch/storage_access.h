@@ -9,8 +9,9 @@
 
 namespace lowtide::run {
 
-// Takes the storage's bytes out of it and returns them. From then on data_ptr() of its tensors throws
-// an error that tells what to do. `on_death(token)` is called when the storage dies in that state.
+// Takes the storage's bytes out of it and returns them. From then on data_ptr() of its tensors
+// throws an error that tells what to do. `on_death(token)` is called when the storage dies in that
+// state.
 c10::DataPtr take_bytes(c10::StorageImpl& storage, void* token, void (*on_death)(void*));
 
 // Puts bytes into a storage from which they were taken.

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <ATen/core/Generator.h>
-#include <ATen/core/TensorBody.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/ivalue.h>
-#include <c10/core/Storage.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/TensorBody.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <c10/core/Storage.h>
 
 #include "run/torch/settings.h"
 
@@ -34,8 +34,8 @@ enum class Residency : std::uint8_t {
   kOnHost,
 };
 
-// The contents of a storage between two writes. All members are guarded by the books' lock, and values
-// are destroyed under it.
+// The contents of a storage between two writes. All members are guarded by the books' lock, and
+// values are destroyed under it.
 //
 // A value whose storage died or was overwritten is a ghost: it matters only as an input of replays,
 // and when a replay brings it back, its bytes lie in `temporary`.
@@ -98,8 +98,8 @@ struct Cell {
 // One tensor among the arguments of a recorded op: which value, seen through which geometry.
 struct Ref {
   ValueP value;
-  // A source must outlive the replays that read it. Only sources: a strong reference to anything else
-  // would change autograd's decisions to reuse gradients.
+  // A source must outlive the replays that read it. Only sources: a strong reference to anything
+  // else would change autograd's decisions to reuse gradients.
   c10::Storage hold;
   c10::SmallVector<std::int64_t, 4> sizes;
   c10::SmallVector<std::int64_t, 4> strides;

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Which value goes when memory runs short: the part of the books that is the online rule. It is DTR's
-// (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of dropping is
-// that of the value's op and of the classes of values without bytes that touch it (their cheap form of
-// e*). Beside it stands the cost of moving to the host and back; the cheaper of both counts.
+// Which value goes when memory runs short: the part of the books that is the online rule. It is
+// DTR's (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of
+// dropping is that of the value's op and of the classes of values without bytes that touch it
+// (their cheap form of e*). Beside it stands the cost of moving to the host and back; the cheaper
+// of both counts.
 #include <algorithm>
 #include <cmath>
 
@@ -70,7 +71,8 @@ Value* Books::best_victim(Lock&) {
   };
   const std::size_t count = candidates_.size();
   if (count > kLookAtAll) {
-    for (std::size_t i = sample_size(count); i > 0; --i) consider(candidates_[random_.below(count)]);
+    for (std::size_t i = sample_size(count); i > 0; --i)
+      consider(candidates_[random_.below(count)]);
   }
   if (best == nullptr) {
     for (Value* value : candidates_) consider(value);
@@ -114,7 +116,8 @@ double Books::move_seconds(const Value& value) const {
 template <class Visit>
 void Books::for_each_gone_neighbour(const Value& value, const Visit& visit) const {
   const auto visit_if_gone = [&](const Value* neighbour) {
-    if (neighbour != nullptr && neighbour != &value && neighbour->gone_class >= 0) visit(*neighbour);
+    if (neighbour != nullptr && neighbour != &value && neighbour->gone_class >= 0)
+      visit(*neighbour);
   };
   if (value.producer) {
     for (const Ref& ref : value.producer->refs) {
@@ -133,8 +136,9 @@ void Books::on_bytes_gone(Value& value) {
   if (!value.producer || value.gone_class >= 0) return;
   value.gone_class = classes_.make(value.producer->seconds);
   ++gone_values_;
-  for_each_gone_neighbour(
-      value, [&](const Value& neighbour) { classes_.unite(value.gone_class, neighbour.gone_class); });
+  for_each_gone_neighbour(value, [&](const Value& neighbour) {
+    classes_.unite(value.gone_class, neighbour.gone_class);
+  });
 }
 
 void Books::on_bytes_back(Value& value) {
