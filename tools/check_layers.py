@@ -33,7 +33,7 @@ ARROWS = {
     "estimate": ["trace", "cost", "sim"],
     "report": ["trace", "plan", "sim"],
     "tune": ["base", "run/cuda"],
-    "zoo": [],
+    "zoo": ["base"],
     "decompose": ["base"],
     "optim": ["base"],
 }

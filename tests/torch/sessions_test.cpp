@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Sessions beside, inside and after one another, and what they do with models that are older or
+// live longer than they do.
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "torch/compare.h"
+#include "torch/device.h"
+#include "torch/training.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+using testing::HasSubstr;
+
+State state_of(const Training& training, Session& session) {
+  return take_state(training, test_device(), through(session));
+}
+
+State state_of(const Training& training) { return take_state(training, test_device(), {}); }
+
+TEST(Sessions, TrainTwoModelsInTurn) {
+  LT_SKIP_IF(why_skip());
+  const Program& first = program("convolution_residual");
+  const Program& second = program("attention_fused_dropout");
+  const std::int64_t peak =
+      reference(first, 3).plain_peak_bytes + reference(second, 3).plain_peak_bytes;
+  const auto run = [&](Session* session) {
+    std::vector<State> states;
+    const auto one = first.make(test_device(), kSeed);
+    const auto two = second.make(test_device(), kSeed + 1);
+    for (int i = 0; i < 5; ++i) {
+      for (Training* training : {one.get(), two.get()}) {
+        if (session != nullptr) {
+          session->step([&] { training->step(i); });
+          states.push_back(state_of(*training, *session));
+        } else {
+          training->step(i);
+          states.push_back(state_of(*training));
+        }
+      }
+    }
+    return states;
+  };
+  const std::vector<State> wanted = run(nullptr);
+  Session session(options_for(peak * 4 / 10));
+  const std::vector<State> got = run(&session);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(first_difference(wanted[i], got[i]), std::nullopt) << "state " << i;
+  }
+  EXPECT_GT(session.stats().evictions, 0);
+  EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+}
+
+// Steps `from` to `to` of a training, compared after each of them.
+void take_steps(Training& training, Session& session, const Reference& wanted, int from, int to) {
+  for (int i = from; i < to; ++i) {
+    session.step([&] { training.step(i); });
+    EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
+                               state_of(training, session)),
+              std::nullopt)
+        << "step " << i;
+  }
+}
+
+TEST(Sessions, NestAndTheInnermostCounts) {
+  LT_SKIP_IF(why_skip());
+  const Reference& wanted = reference(program("convolution_residual"), 6);
+  Session outer(options_for(wanted.plain_peak_bytes * 8 / 10));
+  const auto training = program("convolution_residual").make(test_device(), kSeed);
+  take_steps(*training, outer, wanted, 0, 2);
+  {
+    Session inner(options_for(wanted.plain_peak_bytes * 6 / 10));
+    take_steps(*training, inner, wanted, 2, 4);
+    EXPECT_LE(inner.stats().peak_bytes, inner.stats().budget_bytes);
+    EXPECT_GT(inner.stats().evictions, 0);
+    EXPECT_EQ(inner.stats().steps, 2);
+  }
+  take_steps(*training, outer, wanted, 4, 6);
+  EXPECT_LE(outer.stats().peak_bytes, outer.stats().budget_bytes);
+}
+
+TEST(Sessions, FollowOneAnotherWithPlainStepsBetween) {
+  LT_SKIP_IF(why_skip());
+  const Reference& wanted = reference(program("attention_fused_dropout"), 9);
+  const auto training = program("attention_fused_dropout").make(test_device(), kSeed);
+  for (int i = 0; i < 9; i += 3) {
+    {
+      // What was there before a session may count towards its budget, so not a tight one.
+      Session session(options_for(wanted.plain_peak_bytes * 8 / 10));
+      take_steps(*training, session, wanted, i, i + 2);
+    }
+    training->step(i + 2);
+    EXPECT_EQ(
+        first_difference(wanted.run.states[static_cast<std::size_t>(i + 2)], state_of(*training)),
+        std::nullopt)
+        << "step " << i + 2;
+  }
+}
+
+TEST(Sessions, GiveBackAModelThatOutlivesThem) {
+  LT_SKIP_IF(why_skip());
+  const Reference& wanted = reference(program("dense_mostly_state"), 4);
+  std::unique_ptr<Training> training;
+  {
+    SessionOptions options = options_for(0);
+    options.evict_everything = true;
+    Session session(options);
+    training = program("dense_mostly_state").make(test_device(), kSeed);
+    take_steps(*training, session, wanted, 0, 3);
+  }
+  EXPECT_EQ(first_difference(wanted.run.states[2], state_of(*training)), std::nullopt);
+  training->step(3);
+  EXPECT_EQ(first_difference(wanted.run.states[3], state_of(*training)), std::nullopt);
+}
+
+TEST(Sessions, CountStepsThatEndStepTellsOf) {
+  LT_SKIP_IF(why_skip());
+  const Reference& wanted = reference(program("dense_layer_norm"), 4);
+  Session session(options_for(wanted.plain_peak_bytes * 6 / 10));
+  const auto training = program("dense_layer_norm").make(test_device(), kSeed);
+  for (int i = 0; i < 4; ++i) {
+    training->step(i);
+    session.end_step();
+    EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
+                               state_of(*training, session)),
+              std::nullopt);
+  }
+  EXPECT_EQ(session.stats().steps, 4);
+  EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+}
+
+SessionOptions evict_all() {
+  SessionOptions options = options_for(0);
+  options.evict_everything = true;
+  return options;
+}
+
+TEST(HeldTensor, HasADataPointerThatStays) {
+  LT_SKIP_IF(why_skip());
+  Session session(evict_all());
+  const at::Tensor tensor = at::arange(1 << 16, at::TensorOptions(test_device()).dtype(at::kFloat));
+  session.hold(tensor);
+  const void* const place = tensor.const_data_ptr();
+  ASSERT_NE(place, nullptr);
+  const at::Tensor doubled = tensor * 2;
+  EXPECT_EQ(tensor.const_data_ptr(), place);
+  if (test_device().is_cpu()) {
+    EXPECT_EQ(tensor.const_data_ptr<float>()[12345], 12345.0F);
+  }
+  session.release(tensor);
+  EXPECT_EQ(doubled.sum(at::kDouble).item<double>(), 65536.0 * 65535.0);
+}
+
+TEST(HeldTensor, StaysUntilItIsReleasedAsOften) {
+  LT_SKIP_IF(why_skip());
+  Session session(evict_all());
+  const at::Tensor tensor = at::ones({1 << 16}, test_device());
+  session.hold(tensor);
+  session.hold(tensor.narrow(0, 5, 10));  // the same storage
+  session.release(tensor);
+  EXPECT_EQ((tensor + 1).sum().item<float>(), 131072.0F);
+  EXPECT_NO_THROW(tensor.const_data_ptr());
+  session.release(tensor);
+  EXPECT_EQ((tensor + 1).sum().item<float>(), 131072.0F);
+  EXPECT_ANY_THROW(tensor.const_data_ptr());
+}
+
+TEST(EvictedTensor, SaysThatItsDataPointerNeedsHold) {
+  LT_SKIP_IF(why_skip());
+  Session session(evict_all());
+  const at::Tensor tensor = at::ones({1 << 16}, test_device());
+  const at::Tensor other = tensor + 1;
+  try {
+    static_cast<void>(tensor.const_data_ptr());
+    FAIL() << "an evicted tensor has no data pointer";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("hold"));
+  }
+  EXPECT_EQ(other.sum().item<float>(), 131072.0F);
+}
+
+struct BadOptions {
+  std::string name;
+  SessionOptions options;
+};
+
+class OptionsThatMakeNoSense : public testing::TestWithParam<BadOptions> {};
+
+TEST_P(OptionsThatMakeNoSense, AreRefused) {
+  LT_SKIP_IF(why_skip());
+  EXPECT_THROW(Session session(GetParam().options), InvalidInput);
+  // And nothing of the refused session is left.
+  EXPECT_EQ(at::ones({1 << 16}, test_device()).sum().item<float>(), 65536.0F);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, OptionsThatMakeNoSense,
+    testing::Values(BadOptions{"budget_without_number", {.budget = "plenty"}},
+                    BadOptions{"budget_below_zero", {.budget = "-1GiB"}},
+                    BadOptions{"budget_of_nothing", {.budget = "0"}},
+                    BadOptions{"unknown_device", {.budget = "1GiB", .device = "abacus"}},
+                    BadOptions{"host_cap_without_number",
+                               {.budget = "1GiB", .device = "cpu", .host_cap = "much"}},
+                    BadOptions{"floor_below_zero",
+                               {.budget = "1GiB", .device = "cpu", .floor_bytes = -1}}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(Session, RefusesADeviceThatIsNotThere) {
+  const std::string device = at::globalContext().hasCUDA() ? "cuda:99" : "cuda";
+  EXPECT_THROW(Session session({.budget = "1GiB", .device = device}), DeviceError);
+}
+
+}  // namespace
+}  // namespace lowtide::torch_test
