@@ -9,9 +9,9 @@
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-demo: ## plan and simulate a recorded training step under a budget
-	@tools/setup build
-	@tools/build release -DLOWTIDE_TORCH=OFF lowtide
+demo: ## train a small net plainly and at 40 % of the memory, and show a plan
+	@tools/setup build torch
+	@tools/build release lowtide lowtide_demo
 	@tools/demo
 
 test: ## what CI runs: checks, tests, tests under sanitizers, bounded fuzzing

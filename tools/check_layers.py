@@ -29,6 +29,7 @@ ARROWS = {
     "session": ["policy", "run/torch", "run/cuda"],
     # Around it.
     "cli": ["session"],
+    "demo": ["session", "zoo"],
     "capi": ["session"],
     "estimate": ["trace", "cost", "sim"],
     "report": ["trace", "plan", "sim"],
@@ -57,7 +58,7 @@ PUBLIC_OWNERS = {
 # Headers that only some folders may see, so that the planning half builds without either.
 RESTRICTED = [
     ("torch", re.compile(r"(ATen|c10|torch|caffe2)/"),
-     ["run/torch", "run/cuda", "zoo", "decompose", "session", "cli", "capi"]),
+     ["run/torch", "run/cuda", "zoo", "decompose", "session", "cli", "capi", "demo"]),
     ("CUDA", re.compile(r"(cuda|cublas|cudnn|cufft|curand|cusolver|cusparse|cufile)\w*\.h"
                         r"|(nvrtc|nvml|nccl)\w*\.h|(cuda|cub|thrust|nvtx3|cooperative_groups)/"),
      ["run/cuda", "tune"]),
