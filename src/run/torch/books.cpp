@@ -154,9 +154,8 @@ void Books::detach_value(Cell& cell, Lock&) {
   remove_candidate(value);
   free_host_copy(value);
   value.place = nullptr;
-  const bool had_bytes = value.residency != Residency::kDropped;
   value.residency = Residency::kDropped;
-  if (had_bytes && cell.value.use_count() > 1) on_bytes_gone(value);
+  on_released(value);
   cell.value.reset();
 }
 
@@ -186,7 +185,7 @@ void Books::use(Value& value) {
 
 void Books::make_source(Value& value, Lock&) {
   if (value.is_source()) return;
-  on_bytes_back(value);
+  on_returned(value);
   doomed_.push_back(std::move(value.producer));
   if (value.place != nullptr) {
     for (const std::weak_ptr<Record>& weak : value.readers) {
@@ -218,14 +217,13 @@ void Books::install(const ValueP& value, c10::Storage bytes, Lock& lock) {
   }
   value->residency = Residency::kResident;
   use(*value);
-  on_bytes_back(*value);
+  on_returned(*value);
   add_candidate(*value);
 }
 
 c10::Storage Books::take_temporary(Value& value, Lock&) {
   remove_candidate(value);
   value.residency = Residency::kDropped;
-  on_bytes_gone(value);
   return std::move(value.temporary);
 }
 
@@ -261,7 +259,7 @@ void Books::drop(Value& value, Lock& lock) {
   ++counters.drops;
   free_host_copy(value);
   value.residency = Residency::kDropped;
-  on_bytes_gone(value);
+  on_dropped(value);
 }
 
 bool Books::move_out(Value& value, Lock& lock) {
@@ -341,7 +339,7 @@ void Books::bury_dead(Lock& lock) {
 void Books::on_value_destroyed(Value& value) {
   remove_candidate(value);
   free_host_copy(value);
-  on_bytes_back(value);
+  on_returned(value);
   if (value.producer) doomed_.push_back(std::move(value.producer));
 }
 

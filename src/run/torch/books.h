@@ -129,6 +129,7 @@ class Books final : public engine::Evictor {
   Counters counters;
   // Seconds of work done so far: the clock by which values grow stale.
   double clock_seconds = 0;
+  double step_start_seconds = 0;
   std::uint64_t op_number = 0;
   std::uint64_t step_number = 1;
   std::int64_t records_alive = 0;
@@ -136,7 +137,7 @@ class Books final : public engine::Evictor {
   // The storage goes once the lock is released: it may belong to a Python object, whose destruction
   // takes another lock.
   void discard(c10::Storage storage) { discarded_.push_back(std::move(storage)); }
-  // Starts the classes of values without bytes anew if there are none.
+  // Starts the classes of dropped values anew if there are none.
   void forget_classes();
 
  private:
@@ -168,10 +169,11 @@ class Books final : public engine::Evictor {
   void free_host_copy(Value& value);
   void take_bytes_away(Value& value, Lock& lock);
 
-  void on_bytes_gone(Value& value);
-  void on_bytes_back(Value& value);
+  void on_dropped(Value& value);
+  void on_returned(Value& value);
+  void on_released(Value& value);
   template <class Visit>
-  void for_each_gone_neighbour(const Value& value, const Visit& visit) const;
+  void for_each_dropped_neighbour(const Value& value, const Visit& visit) const;
 
   engine::Device& device_;
   c10::Device torch_device_;
@@ -181,7 +183,7 @@ class Books final : public engine::Evictor {
   std::vector<Value*> candidates_;
   base::Random random_{1};
   solve::WeightedUnionFind classes_;
-  std::int64_t gone_values_ = 0;
+  std::int64_t dropped_values_ = 0;
   std::vector<std::int32_t> classes_seen_;
 
   // Waiting for the lock to be released.

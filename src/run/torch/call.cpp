@@ -260,6 +260,7 @@ void Call::enter_results(Books::Lock& lock) {
   books_.clock_seconds += seconds_;
   if (record_) {
     record_->seconds = seconds_;
+    record_->replay_seconds = seconds_;
     record_->is_entered = true;
     ++books_.records_alive;
   }

@@ -108,8 +108,8 @@ void Replay::fill_storages() {
       continue;
     }
     // The same storage given twice to an op that writes it stays one storage.
-    for (std::size_t j = 0; j < i && !ref.is_scratch; ++j) {
-      if (record_.refs[j].value == ref.value) storages_[i] = storages_[j];
+    for (std::size_t j = 0; j < record_.refs.size() && !ref.is_scratch; ++j) {
+      if (record_.refs[j].value == ref.value && storages_[j]) storages_[i] = storages_[j];
     }
     if (storages_[i]) continue;
     storages_[i] = empty_storage(ref.value->bytes, books_.torch_device());

@@ -214,6 +214,7 @@ void Restorer::end_step() {
   for (Cell* cell : books_.cells(lock)) cell->value->readers.clear();
   for (Cell* cell : books_.cells(lock)) books_.make_source(*cell->value, lock);
   ++books_.step_number;
+  books_.step_start_seconds = books_.clock_seconds;
   ++books_.counters.steps;
 }
 

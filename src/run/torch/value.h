@@ -67,8 +67,10 @@ struct Value {
   double last_use_seconds = 0;
   // In Books::candidates_; -1 when not there.
   std::int32_t candidate = -1;
-  // Its element among the classes of values without bytes; -1 when it has bytes.
-  std::int32_t gone_class = -1;
+  // Its element among the classes of dropped values, and the seconds it stands for there; -1 when it
+  // is not dropped.
+  std::int32_t dropped_class = -1;
+  double dropped_seconds = 0;
   // Made by an allocation without contents, and not written since.
   bool is_blank = false;
 };
@@ -153,6 +155,8 @@ struct Record {
   std::vector<std::pair<std::uint32_t, std::weak_ptr<Value>>> written;
   std::optional<RandomState> random;
   double seconds = 0;
+  // With what must be computed before it, because the program has released it since.
+  double replay_seconds = 0;
   // How many replays in a row bring its results back at most.
   std::uint32_t depth = 0;
   // Known to the books: from then on it is destroyed under their lock.

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Which value goes when memory runs short: the part of the books that is the online rule. It is
-// DTR's (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of
-// dropping is that of the value's op and of the classes of values without bytes that touch it
-// (their cheap form of e*). Beside it stands the cost of moving to the host and back; the cheaper
-// of both counts.
+// Which value goes when memory runs short: the part of the books that is the online rule. It is DTR's
+// (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of dropping is
+// that of the value's op and of the classes of dropped values that touch it (their cheap form of e*).
+// Beside it stands the cost of moving to the host and back; the cheaper of both counts.
+//
+// We depart from the paper in one point. What the program itself has released is not put in the
+// classes: nobody will ask for most of it, and in backward it would join everything into one class.
+// Instead its cost is added to that of the ops that read it, which is where it would have to be paid.
 #include <algorithm>
 #include <cmath>
 
@@ -97,10 +100,10 @@ bool Books::dropping_is_cheaper(const Value& value) {
 }
 
 double Books::drop_seconds(const Value& value) {
-  double seconds = value.producer->seconds;
+  double seconds = value.producer->replay_seconds;
   classes_seen_.clear();
-  for_each_gone_neighbour(value, [&](const Value& neighbour) {
-    const std::int32_t root = classes_.find(neighbour.gone_class);
+  for_each_dropped_neighbour(value, [&](const Value& neighbour) {
+    const std::int32_t root = classes_.find(neighbour.dropped_class);
     if (std::find(classes_seen_.begin(), classes_seen_.end(), root) != classes_seen_.end()) return;
     classes_seen_.push_back(root);
     seconds += classes_.weight(root);
@@ -114,42 +117,58 @@ double Books::move_seconds(const Value& value) const {
 }
 
 template <class Visit>
-void Books::for_each_gone_neighbour(const Value& value, const Visit& visit) const {
-  const auto visit_if_gone = [&](const Value* neighbour) {
-    if (neighbour != nullptr && neighbour != &value && neighbour->gone_class >= 0)
+void Books::for_each_dropped_neighbour(const Value& value, const Visit& visit) const {
+  const auto visit_if_dropped = [&](const Value* neighbour) {
+    if (neighbour != nullptr && neighbour != &value && neighbour->dropped_class >= 0)
       visit(*neighbour);
   };
   if (value.producer) {
     for (const Ref& ref : value.producer->refs) {
-      if (!ref.is_scratch) visit_if_gone(ref.value.get());
+      if (!ref.is_scratch) visit_if_dropped(ref.value.get());
     }
   }
   for (const std::weak_ptr<Record>& weak : value.readers) {
     const RecordP reader = weak.lock();
     if (!reader) continue;
-    for (const std::weak_ptr<Value>& output : reader->outputs) visit_if_gone(output.lock().get());
-    for (const auto& [ref, written] : reader->written) visit_if_gone(written.lock().get());
+    for (const std::weak_ptr<Value>& output : reader->outputs) visit_if_dropped(output.lock().get());
+    for (const auto& [ref, written] : reader->written) visit_if_dropped(written.lock().get());
   }
 }
 
-void Books::on_bytes_gone(Value& value) {
-  if (!value.producer || value.gone_class >= 0) return;
-  value.gone_class = classes_.make(value.producer->seconds);
-  ++gone_values_;
-  for_each_gone_neighbour(value, [&](const Value& neighbour) {
-    classes_.unite(value.gone_class, neighbour.gone_class);
+void Books::on_dropped(Value& value) {
+  // A ghost's cost is part of its readers' already.
+  if (value.is_ghost() || !value.producer || value.dropped_class >= 0) return;
+  value.dropped_seconds = value.producer->replay_seconds;
+  value.dropped_class = classes_.make(value.dropped_seconds);
+  ++dropped_values_;
+  for_each_dropped_neighbour(value, [&](const Value& neighbour) {
+    classes_.unite(value.dropped_class, neighbour.dropped_class);
   });
 }
 
-void Books::on_bytes_back(Value& value) {
-  if (value.gone_class < 0) return;
-  if (value.producer) classes_.add_weight(value.gone_class, -value.producer->seconds);
-  value.gone_class = -1;
-  --gone_values_;
+void Books::on_returned(Value& value) {
+  if (value.dropped_class < 0) return;
+  classes_.add_weight(value.dropped_class, -value.dropped_seconds);
+  value.dropped_class = -1;
+  --dropped_values_;
+}
+
+// From now on a replay of an op that reads it must make it first. Where paths meet again its cost is
+// counted twice; but no replay costs more than the step so far.
+void Books::on_released(Value& value) {
+  on_returned(value);
+  if (!value.producer) return;
+  const double most = clock_seconds - step_start_seconds;
+  for (const std::weak_ptr<Record>& weak : value.readers) {
+    if (const RecordP reader = weak.lock()) {
+      reader->replay_seconds =
+          std::min(reader->replay_seconds + value.producer->replay_seconds, most);
+    }
+  }
 }
 
 void Books::forget_classes() {
-  if (gone_values_ == 0) classes_ = {};
+  if (dropped_values_ == 0) classes_ = {};
 }
 
 }  // namespace lowtide::run
