@@ -170,8 +170,9 @@ TEST(HeldTensor, StaysUntilItIsReleasedAsOften) {
   EXPECT_EQ((tensor + 1).sum().item<float>(), 131072.0F);
   EXPECT_NO_THROW(tensor.const_data_ptr());
   session.release(tensor);
-  EXPECT_EQ((tensor + 1).sum().item<float>(), 131072.0F);
+  const at::Tensor used = tensor + 1;
   EXPECT_ANY_THROW(tensor.const_data_ptr());
+  EXPECT_EQ(used.sum().item<float>(), 131072.0F);
 }
 
 TEST(EvictedTensor, SaysThatItsDataPointerNeedsHold) {

@@ -39,13 +39,7 @@ class CpuGate final : public c10::Allocator {
     if (bytes == 0) return native->allocate(0);
     const auto count = static_cast<std::int64_t>(bytes);
     ledger_of_cpu().admit(count);
-    c10::DataPtr data;
-    try {
-      data = native->allocate(bytes);
-    } catch (...) {
-      ledger_of_cpu().release(count);
-      throw;
-    }
+    c10::DataPtr data = ask_native(count);
     void* address = data.get();
     const c10::Device device = data.device();
     data.release_context();
@@ -55,6 +49,24 @@ class CpuGate final : public c10::Allocator {
   c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     native->copy_data(to, from, bytes);
+  }
+
+ private:
+  // The machine may run out although the cap is kept: then more is evicted, until nothing is left.
+  static c10::DataPtr ask_native(std::int64_t bytes) {
+    for (;;) {
+      std::string reason;
+      try {
+        return native->allocate(static_cast<std::size_t>(bytes));
+      } catch (const std::exception& error) {
+        reason = error.what();
+      }
+      if (ledger_of_cpu().evict_more(bytes)) continue;
+      ledger_of_cpu().release(bytes);
+      throw OutOfMemory(base::concat("out of memory. The machine has no room for ", bytes,
+                                     " bytes, and nothing more can be evicted. ", reason),
+                        bytes, ledger_of_cpu().held_bytes());
+    }
   }
 };
 

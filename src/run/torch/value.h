@@ -67,8 +67,8 @@ struct Value {
   double last_use_seconds = 0;
   // In Books::candidates_; -1 when not there.
   std::int32_t candidate = -1;
-  // Its element among the classes of dropped values, and the seconds it stands for there; -1 when it
-  // is not dropped.
+  // Its element among the classes of dropped values, and the seconds it stands for there; -1 when
+  // it is not dropped.
   std::int32_t dropped_class = -1;
   double dropped_seconds = 0;
   // Made by an allocation without contents, and not written since.

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Which value goes when memory runs short: the part of the books that is the online rule. It is DTR's
-// (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of dropping is
-// that of the value's op and of the classes of dropped values that touch it (their cheap form of e*).
-// Beside it stands the cost of moving to the host and back; the cheaper of both counts.
+// Which value goes when memory runs short: the part of the books that is the online rule. It is
+// DTR's (Kirisame et al., ICLR 2021): the lowest cost per byte and staleness, where the cost of
+// dropping is that of the value's op and of the classes of dropped values that touch it (their
+// cheap form of e*). Beside it stands the cost of moving to the host and back; the cheaper of both
+// counts.
 //
 // We depart from the paper in one point. What the program itself has released is not put in the
 // classes: nobody will ask for most of it, and in backward it would join everything into one class.
-// Instead its cost is added to that of the ops that read it, which is where it would have to be paid.
+// Instead its cost is added to that of the ops that read it, which is where it would have to be
+// paid.
 #include <algorithm>
 #include <cmath>
 
@@ -130,7 +132,8 @@ void Books::for_each_dropped_neighbour(const Value& value, const Visit& visit) c
   for (const std::weak_ptr<Record>& weak : value.readers) {
     const RecordP reader = weak.lock();
     if (!reader) continue;
-    for (const std::weak_ptr<Value>& output : reader->outputs) visit_if_dropped(output.lock().get());
+    for (const std::weak_ptr<Value>& output : reader->outputs)
+      visit_if_dropped(output.lock().get());
     for (const auto& [ref, written] : reader->written) visit_if_dropped(written.lock().get());
   }
 }
@@ -153,8 +156,8 @@ void Books::on_returned(Value& value) {
   --dropped_values_;
 }
 
-// From now on a replay of an op that reads it must make it first. Where paths meet again its cost is
-// counted twice; but no replay costs more than the step so far.
+// From now on a replay of an op that reads it must make it first. Where paths meet again its cost
+// is counted twice; but no replay costs more than the step so far.
 void Books::on_released(Value& value) {
   on_returned(value);
   if (!value.producer) return;

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/engine/ledger.h"
+
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lowtide/errors.h"
+
+namespace lowtide::engine {
+namespace {
+
+void* block(std::uintptr_t number) { return reinterpret_cast<void*>(number * 64); }
+
+// Gives back blocks of a ledger, the first ones first.
+class BlockEvictor final : public Evictor {
+ public:
+  explicit BlockEvictor(Ledger& ledger) : ledger_(ledger) {}
+
+  std::int64_t evict(std::int64_t bytes) override {
+    std::int64_t freed = 0;
+    while (freed < bytes && !blocks.empty()) {
+      freed += ledger_.find_block(blocks.front())->bytes;
+      ledger_.remove_block(blocks.front());
+      blocks.erase(blocks.begin());
+    }
+    return freed;
+  }
+  void on_block_freed(void* owner) noexcept override { owners.push_back(owner); }
+  std::string describe_shortage(std::int64_t) override { return " Nothing was left."; }
+
+  std::vector<void*> blocks;
+  std::vector<void*> owners;
+
+ private:
+  Ledger& ledger_;
+};
+
+TEST(Ledger, CountsWhatIsHeldAndItsPeak) {
+  Ledger ledger;
+  ledger.admit(100);
+  ledger.add_block(block(1), 100);
+  ledger.admit(50);
+  ledger.add_block(block(2), 50);
+  EXPECT_TRUE(ledger.remove_block(block(1)));
+  EXPECT_EQ(ledger.held_bytes(), 50);
+  EXPECT_EQ(ledger.peak_bytes(), 150);
+  ledger.reset_peak();
+  EXPECT_EQ(ledger.peak_bytes(), 50);
+  EXPECT_FALSE(ledger.remove_block(block(1)));
+}
+
+TEST(Ledger, EvictsRatherThanPassTheBudget) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  ledger.set_budget(100);
+  ledger.admit(60);
+  ledger.add_block(block(1), 60);
+  evictor.blocks.push_back(block(1));
+  ledger.admit(70);
+  EXPECT_EQ(ledger.held_bytes(), 70);
+  EXPECT_LE(ledger.peak_bytes(), 100);
+}
+
+TEST(Ledger, RefusesWithWhatWasAskedAndHeld) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  ledger.set_budget(100);
+  ledger.admit(60);
+  try {
+    ledger.admit(70);
+    FAIL() << "more than the budget was admitted";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.asked_bytes, 70);
+    EXPECT_EQ(error.held_bytes, 60);
+    EXPECT_EQ(error.smallest_budget_bytes(), 130);
+    EXPECT_THAT(error.what(), testing::HasSubstr("Nothing was left."));
+  }
+  EXPECT_EQ(ledger.held_bytes(), 60);
+  EXPECT_EQ(ledger.refused(), 1);
+}
+
+TEST(Ledger, TellsTheOwnerOfABlockThatGoes) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  int owner = 0;
+  ledger.admit(10);
+  ledger.add_block(block(1), 10, &owner);
+  EXPECT_EQ(ledger.set_owner(block(1), &owner), &owner) << "its stream";
+  ledger.remove_block(block(1));
+  EXPECT_THAT(evictor.owners, testing::ElementsAre(&owner));
+}
+
+TEST(Ledger, AdoptsBlocksOfBeforeTheGate) {
+  Ledger ledger;
+  ledger.adopt_block(block(1), 10, false);
+  EXPECT_EQ(ledger.held_bytes(), 10);
+  ledger.count_outside(20);
+  ledger.adopt_block(block(2), 20, true);
+  EXPECT_EQ(ledger.held_bytes(), 30);
+  ledger.remove_block(block(1));
+  ledger.remove_block(block(2));
+  EXPECT_EQ(ledger.held_bytes(), 0);
+}
+
+TEST(Ledger, WatermarkStartsAnew) {
+  Ledger ledger;
+  ledger.admit(30);
+  ledger.release(20);
+  ledger.start_watermark();
+  EXPECT_EQ(ledger.watermark_bytes(), 10);
+  ledger.admit(5);
+  EXPECT_EQ(ledger.watermark_bytes(), 15);
+  EXPECT_EQ(ledger.peak_bytes(), 30);
+}
+
+TEST(Ledger, KeepsTheBudgetWhenManyThreadsAsk) {
+  Ledger ledger;
+  ledger.set_budget(1000);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&ledger] {
+      for (int i = 0; i < 10000; ++i) {
+        try {
+          ledger.admit(300);
+        } catch (const OutOfMemory&) {
+          continue;
+        }
+        ledger.release(300);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ledger.held_bytes(), 0);
+  EXPECT_LE(ledger.peak_bytes(), 1000);
+}
+
+}  // namespace
+}  // namespace lowtide::engine

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/effects.h"
+
+#include <string>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <gtest/gtest.h>
+
+namespace lowtide::run {
+namespace {
+
+const OpEffects& effects(const std::string& name, const std::string& overload = "") {
+  return effects_of(c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), overload.c_str()));
+}
+
+torch::jit::Stack batch_norm_arguments(bool training) {
+  return {at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(),
+          at::Tensor(), training,     0.1,          1e-5};
+}
+
+TEST(OpEffects, FollowTheSchemaForAnnotatedWrites) {
+  EXPECT_EQ(effects("aten::add_", "Tensor").arguments[0], Effect::kWrites);
+  EXPECT_EQ(effects("aten::add_", "Tensor").arguments[1], Effect::kReads);
+  EXPECT_EQ(effects("aten::mul", "Tensor").arguments[0], Effect::kReads);
+}
+
+TEST(OpEffects, KnowThatBatchNormWritesItsRunningStatisticsInTraining) {
+  const OpEffects& batch_norm = effects("aten::native_batch_norm");
+  EXPECT_EQ(batch_norm.effect(3, batch_norm_arguments(true), 0), Effect::kHiddenWrite);
+  EXPECT_EQ(batch_norm.effect(4, batch_norm_arguments(true), 0), Effect::kHiddenWrite);
+  EXPECT_EQ(batch_norm.effect(3, batch_norm_arguments(false), 0), Effect::kReads);
+  EXPECT_EQ(batch_norm.effect(0, batch_norm_arguments(true), 0), Effect::kReads);
+}
+
+TEST(OpEffects, SeeNoWriteWhereOnlyMetadataChanges) {
+  for (const char* name : {"aten::detach_", "aten::squeeze_", "aten::t_", "aten::transpose_"}) {
+    EXPECT_TRUE(effects(name).is_metadata) << name;
+  }
+  EXPECT_FALSE(effects("aten::resize_").is_metadata);
+  EXPECT_TRUE(effects("aten::resize_").changes_storages);
+}
+
+TEST(OpEffects, TellFactoriesFromTheRest) {
+  EXPECT_TRUE(effects("aten::empty", "memory_format").is_blank_factory);
+  EXPECT_TRUE(effects("aten::zeros_like").is_factory);
+  EXPECT_FALSE(effects("aten::zeros_like").is_blank_factory);
+  EXPECT_FALSE(effects("aten::clone").is_factory);
+}
+
+TEST(OpEffects, KnowRandomAndOverwritingOps) {
+  EXPECT_TRUE(effects("aten::bernoulli_", "float").is_random);
+  EXPECT_TRUE(effects("aten::bernoulli_", "float").overwrites);
+  EXPECT_TRUE(effects("aten::add", "out").overwrites);
+  EXPECT_FALSE(effects("aten::add_", "Tensor").overwrites);
+}
+
+TEST(OpEffects, DoNotReplayARecurrentNetWhoseDropoutHasAStateOfItsOwn) {
+  const OpEffects& rnn = effects("aten::_cudnn_rnn");
+  const auto count = c10::Dispatcher::singleton()
+                         .findSchemaOrThrow("aten::_cudnn_rnn", "")
+                         .schema()
+                         .arguments()
+                         .size();
+  torch::jit::Stack stack(count);
+  const auto set = [&](double dropout, bool train) {
+    stack[static_cast<std::size_t>(rnn.unreplayable_rate)] = dropout;
+    stack[static_cast<std::size_t>(rnn.unreplayable_flag)] = train;
+  };
+  set(0.5, true);
+  EXPECT_FALSE(rnn.can_replay(stack, 0));
+  set(0.5, false);
+  EXPECT_TRUE(rnn.can_replay(stack, 0));
+  set(0.0, true);
+  EXPECT_TRUE(rnn.can_replay(stack, 0));
+}
+
+TEST(OpEffects, FindMultiTensorOps) {
+  EXPECT_TRUE(effects("aten::_foreach_add_", "Scalar").is_multi_tensor);
+  EXPECT_TRUE(effects("aten::_fused_adamw_").is_multi_tensor);
+  EXPECT_FALSE(effects("aten::add_", "Tensor").is_multi_tensor);
+}
+
+}  // namespace
+}  // namespace lowtide::run

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// A step that a session writes down, seen as a Trace.
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "lowtide/session.h"
+#include "lowtide/trace.h"
+#include "torch/compare.h"
+#include "torch/device.h"
+#include "torch/program.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+// The second step of a program, when optimizer states exist.
+struct Captured {
+  Trace trace;
+  std::int64_t peak_bytes;
+};
+Captured capture(const std::string& name) {
+  Session session(options_for(0));
+  const auto training = program(name).make(test_device(), 1);
+  session.step([&] { training->step(0); });
+  session.reset_peaks();
+  session.capture_next_step();
+  session.step([&] { training->step(1); });
+  return {session.captured(), session.stats().peak_bytes};
+}
+
+std::int64_t bytes_of_kind(const Trace& trace, StorageKind kind) {
+  return std::accumulate(trace.storages().begin(), trace.storages().end(), std::int64_t{0},
+                         [kind](std::int64_t sum, const Storage& storage) {
+                           return sum + (storage.kind == kind ? storage.bytes : 0);
+                         });
+}
+
+// Bytes alive during each op, its workspace included.
+std::int64_t peak_of(const Trace& trace) {
+  std::vector<std::int64_t> change(trace.ops().size() + 1);
+  for (const Storage& storage : trace.storages()) {
+    std::size_t first = trace.ops().size();
+    for (std::size_t i = 0; i < trace.ops().size() && !storage.at_start; ++i) {
+      const auto uses = trace.ops()[i].writes;
+      const bool writes = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+        return &trace.storage_of(use.value) == &storage;
+      });
+      if (writes) {
+        first = i;
+        break;
+      }
+    }
+    change[storage.at_start ? 0 : first] += storage.bytes;
+    if (!storage.at_end) change[storage.freed_after.slot() + 1] -= storage.bytes;
+  }
+  std::int64_t held = 0;
+  std::int64_t peak = 0;
+  for (std::size_t i = 0; i < trace.ops().size(); ++i) {
+    held += change[i];
+    peak = std::max(peak, held + trace.ops()[i].workspace_bytes);
+  }
+  return peak;
+}
+
+TEST(CapturedStep, HasPhasesKindsAndTimes) {
+  LT_SKIP_IF(why_skip());
+  const Trace trace = capture("convolution_residual").trace;
+  for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
+    EXPECT_TRUE(std::any_of(trace.ops().begin(), trace.ops().end(), [phase](const Op& op) {
+      return op.phase == phase;
+    })) << to_string(phase);
+  }
+  for (const StorageKind kind : {StorageKind::kParameter, StorageKind::kGradient,
+                                 StorageKind::kState, StorageKind::kActivation}) {
+    EXPECT_GT(bytes_of_kind(trace, kind), 0) << to_string(kind);
+  }
+  EXPECT_EQ(bytes_of_kind(trace, StorageKind::kParameter),
+            bytes_of_kind(trace, StorageKind::kGradient));
+  const auto timed = std::count_if(trace.ops().begin(), trace.ops().end(),
+                                   [](const Op& op) { return op.device_seconds.has_value(); });
+  EXPECT_GT(static_cast<double>(timed), 0.9 * static_cast<double>(trace.ops().size()));
+}
+
+TEST(CapturedStep, MarksRandomAndInPlaceOpsAndSideEffects) {
+  LT_SKIP_IF(why_skip());
+  const Trace trace = capture("convolution_residual").trace;
+  EXPECT_TRUE(
+      std::any_of(trace.ops().begin(), trace.ops().end(), [](const Op& op) { return op.random; }));
+  EXPECT_TRUE(std::any_of(trace.ops().begin(), trace.ops().end(),
+                          [](const Op& op) { return op.in_place; }));
+  EXPECT_TRUE(std::any_of(trace.ops().begin(), trace.ops().end(), [](const Op& op) {
+    return std::any_of(op.writes.begin(), op.writes.end(),
+                       [](const Use& use) { return use.side_effect; });
+  }));
+}
+
+TEST(CapturedStep, HasThePeakThatTheGateSaw) {
+  LT_SKIP_IF(why_skip());
+  for (const char* name : {"convolution_residual", "attention_fused", "optimizer_adam"}) {
+    const Captured captured = capture(name);
+    const auto measured = static_cast<double>(captured.peak_bytes);
+    EXPECT_NEAR(static_cast<double>(peak_of(captured.trace)), measured, 0.05 * measured) << name;
+  }
+}
+
+TEST(CapturedStep, IsRefusedWhenThereIsNone) {
+  LT_SKIP_IF(why_skip());
+  Session session(options_for(0));
+  session.capture_next_step();
+  EXPECT_THROW(static_cast<void>(session.captured()), InvalidInput);
+}
+
+}  // namespace
+}  // namespace lowtide::torch_test

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Memory that fails: at every k-th allocation, once and for good; host memory that runs out; copies
+// that fail. A run goes on with the right bits or stops with a typed error, and nothing is lost.
+#include <atomic>
+#include <new>
+
+#include <c10/core/CPUAllocator.h>
+#include <gtest/gtest.h>
+
+#include "lowtide/session.h"
+#include "torch/compare.h"
+#include "torch/device.h"
+#include "torch/plain_run.h"
+#include "torch/program.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+// torch's own CPU allocator, but some of its allocations fail.
+class FailingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const std::int64_t left = left_.fetch_sub(1);
+    const bool fails = is_on_ && bytes >= kLeastBytes && (left == 0 || (left < 0 && for_good_));
+    if (fails) throw std::bad_alloc();
+    return base_->allocate(bytes);
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return base_->raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    base_->copy_data(to, from, bytes);
+  }
+
+  void fail_at(std::int64_t allocation, bool for_good) {
+    left_ = allocation;
+    for_good_ = for_good;
+    is_on_ = true;
+  }
+  void stop_failing() { is_on_ = false; }
+
+ private:
+  // Torch itself may die of a failing allocation of a few bytes.
+  static constexpr std::size_t kLeastBytes = 4096;
+  c10::Allocator* base_ = c10::GetDefaultCPUAllocator();
+  std::atomic<std::int64_t> left_{0};
+  std::atomic<bool> for_good_{false};
+  std::atomic<bool> is_on_{false};
+};
+
+// Put below the gate, which takes the allocator that it finds at the first session.
+FailingAllocator& failing() {
+  static auto* allocator = [] {
+    auto* made = new FailingAllocator;
+    c10::SetCPUAllocator(made, 255);
+    return made;
+  }();
+  return *allocator;
+}
+
+constexpr int kSteps = 3;
+
+// One run in which memory fails. True: it came through, with the right bits.
+bool survives(const Program& failing_program, const PlainRun& wanted, std::int64_t budget_bytes,
+              std::int64_t allocation, bool for_good) {
+  const SessionOptions options = options_for(budget_bytes);
+  failing().fail_at(allocation, for_good);
+  try {
+    const ManagedRun run = run_managed(failing_program, options, wanted);
+    failing().stop_failing();
+    EXPECT_FALSE(run.difference) << *run.difference << " after failure " << allocation;
+    return true;
+  } catch (const OutOfMemory&) {
+    failing().stop_failing();
+    return false;
+  }
+}
+
+class FailingMemory : public testing::TestWithParam<bool> {};
+
+TEST_P(FailingMemory, EndsInTheRightBitsOrInATypedError) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "fails torch's CPU allocator";
+  failing();
+  const Program& chosen = program("convolution_residual");
+  const Reference& plain = reference(chosen, kSteps);
+  const std::int64_t budget = plain.plain_peak_bytes * 6 / 10;
+  int survived = 0;
+  int stopped = 0;
+  for (std::int64_t allocation = 1; allocation < 4000; allocation += 97) {
+    ++(survives(chosen, plain.run, budget, allocation, GetParam()) ? survived : stopped);
+    // Nothing is left behind: the same program runs as if nothing had been.
+    if (allocation % 5 == 0) EXPECT_TRUE(survives(chosen, plain.run, budget, 1 << 30, false));
+  }
+  EXPECT_GT(survived + stopped, 40);
+  if (!GetParam()) EXPECT_GT(survived, 0);
+  if (GetParam()) EXPECT_GT(stopped, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnceOrForGood, FailingMemory, testing::Bool(),
+                         [](const auto& info) { return info.param ? "ForGood" : "Once"; });
+
+TEST(HostMemory, ThatIsFullLeavesRecomputation) {
+  LT_SKIP_IF(why_skip());
+  const Program& chosen = program("convolution_residual");
+  const Reference& plain = reference(chosen, kSteps);
+  SessionOptions options = options_for(plain.plain_peak_bytes * 7 / 10);
+  options.host_cap = "64KiB";
+  const ManagedRun run = run_managed(chosen, options, plain.run);
+  EXPECT_FALSE(run.difference) << *run.difference;
+  EXPECT_LE(run.stats.host_peak_bytes, 64 << 10);
+  EXPECT_GT(run.stats.recomputes, 0);
+}
+
+}  // namespace
+}  // namespace lowtide::torch_test
