@@ -27,6 +27,7 @@ class Impl {
   void stop_capture();
 
   bool captures_next = false;
+  bool has_captured = false;
 
  private:
   void apply();
@@ -151,6 +152,7 @@ SessionStats Impl::stats() {
 
 void Impl::start_capture_if_asked() {
   if (captures_next) runtime().start_capture();
+  has_captured = has_captured || captures_next;
   captures_next = false;
 }
 
@@ -190,7 +192,11 @@ void Session::end_step() {
 }
 
 void Session::capture_next_step() { impl_->captures_next = true; }
-Trace Session::captured() const { return impl_->runtime().captured("captured"); }
+
+Trace Session::captured() const {
+  LT_REQUIRE(impl_->has_captured, "no step was captured: call capture_next_step() before step()");
+  return impl_->runtime().captured("captured");
+}
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
 void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }
 SessionStats Session::stats() const { return impl_->stats(); }

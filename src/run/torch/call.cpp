@@ -342,6 +342,10 @@ void Call::write_down(Books::Lock&) {
   for (const Operand& operand : operands_) {
     const StorageId id = capture.used(*operand.cell, operand.is_parameter);
     const bool is_side_effect = operand.effect == Effect::kHiddenWrite;
+    if (effects_.is_view) {
+      event.views.push_back(id);
+      continue;
+    }
     event.reads.push_back({id, is_side_effect});
     if (operand.effect != Effect::kReads) event.writes.push_back({id, is_side_effect});
   }

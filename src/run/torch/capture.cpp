@@ -3,10 +3,25 @@
 #include "run/torch/capture.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/check.h"
 
 namespace lowtide::run {
+
+namespace {
+
+// "aten::add_" is "add_" in a trace, and "mine::op" is "mine.op".
+std::string trace_name(std::string name) {
+  constexpr std::string_view kOwn = "aten::";
+  if (name.starts_with(kOwn)) return name.substr(kOwn.size());
+  if (const std::size_t colons = name.find("::"); colons != std::string::npos) {
+    name.replace(colons, 2, ".");
+  }
+  return name;
+}
+
+}  // namespace
 
 StorageId Capture::number_of(const Cell& cell, bool at_start) {
   const auto [found, is_new] = numbers_.try_emplace(&cell, make_id<StorageId>(storages_.size()));
@@ -23,6 +38,32 @@ StorageId Capture::used(const Cell& cell, bool is_parameter) {
 }
 
 StorageId Capture::made(const Cell& cell) { return number_of(cell, false); }
+
+namespace {
+
+// A storage that several arguments look at is used once.
+void merge_uses(std::vector<StorageUse>& uses) {
+  std::vector<StorageUse> merged;
+  for (const StorageUse& use : uses) {
+    const auto found = std::find_if(merged.begin(), merged.end(), [&](const StorageUse& other) {
+      return other.storage == use.storage;
+    });
+    if (found == merged.end()) {
+      merged.push_back(use);
+    } else {
+      found->side_effect = found->side_effect && use.side_effect;
+    }
+  }
+  uses = std::move(merged);
+}
+
+}  // namespace
+
+void Capture::add(OpEvent event) {
+  merge_uses(event.reads);
+  merge_uses(event.writes);
+  ops_.push_back(std::move(event));
+}
 
 void Capture::on_buried(const Cell& cell) {
   const auto found = numbers_.find(&cell);
@@ -104,7 +145,7 @@ Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const OpEvent& event = ops_[i];
     OpSpec spec;
-    spec.name = event.name;
+    spec.name = trace_name(event.name);
     spec.phase = phase_of[i];
     spec.reads = event.reads;
     spec.writes = event.writes;

@@ -35,7 +35,7 @@ class Capture final : public BurialObserver {
   // The storage among those of the step; one that is first seen as an argument was there before.
   StorageId used(const Cell& cell, bool is_parameter);
   StorageId made(const Cell& cell);
-  void add(OpEvent event) { ops_.push_back(std::move(event)); }
+  void add(OpEvent event);
   void on_buried(const Cell& cell) override;
 
   // The step as it was captured; times are those that the timer knows by now. Throws InvalidInput

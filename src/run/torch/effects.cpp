@@ -191,6 +191,13 @@ bool writes_unannounced(const c10::FunctionSchema& schema) {
   return name.ends_with('_') ? !name.ends_with("__") : schema.returns().empty();
 }
 
+bool is_annotated_view(const c10::FunctionSchema& schema) {
+  return !has_annotated_write(schema) &&
+         std::any_of(
+             schema.arguments().begin(), schema.arguments().end(),
+             [](const c10::Argument& argument) { return argument.alias_info() != nullptr; });
+}
+
 void find_argument_effects(const c10::FunctionSchema& schema, OpEffects& effects) {
   const bool all_written = !effects.is_metadata && writes_unannounced(schema);
   for (const c10::Argument& argument : schema.arguments()) {
@@ -232,6 +239,7 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
   effects.keeps_arguments =
       contains(kKeeping, effects.name) || starts_with_any(effects.name, kKeepingNamespaces);
   effects.is_metadata = touches_no_bytes(op, effects);
+  effects.is_view = is_annotated_view(schema);
   effects.is_random = op.hasTag(at::Tag::nondeterministic_seeded);
   effects.is_blank_factory = contains(kBlankFactories, effects.name);
   effects.is_factory = effects.is_blank_factory || contains(kFactories, effects.name);

@@ -30,6 +30,8 @@ struct OpEffects {
   int hidden_write_flag = -1;
   // Touches no bytes: views, metadata, queries.
   bool is_metadata = false;
+  // Returns other tensors over the storages of its arguments.
+  bool is_view = false;
   // Yields the same bits when called again with the same arguments, settings and random state.
   bool is_replayable = true;
   // Not replayable when both of these arguments are set (a rate above zero, a flag); -1: no matter.

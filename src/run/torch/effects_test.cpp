@@ -15,8 +15,11 @@ const OpEffects& effects(const std::string& name, const std::string& overload = 
 }
 
 torch::jit::Stack batch_norm_arguments(bool training) {
-  return {at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(),
-          at::Tensor(), training,     0.1,          1e-5};
+  constexpr std::size_t kArguments = 8;
+  constexpr std::size_t kTraining = 5;
+  torch::jit::Stack stack(kArguments);
+  stack[kTraining] = training;
+  return stack;
 }
 
 TEST(OpEffects, FollowTheSchemaForAnnotatedWrites) {
