@@ -61,9 +61,7 @@ class Writer {
  private:
   std::size_t ticks() const { return static_cast<std::size_t>(lifetimes_.end()) + 1; }
   static std::size_t slot(Tick tick) { return static_cast<std::size_t>(tick); }
-  OpId op_at(Tick tick) const {
-    return tick == lifetimes_.end() ? trace_.end() : lifetimes_.op_at(tick);
-  }
+  OpId op_at(Tick tick) const { return lifetimes_.op_at(tick); }
   Where& where(ValueId value) { return where_[value.slot()]; }
   bool is_alive(ValueId value) const {
     const trace::Lifetime& life = lifetimes_.of(value);

@@ -54,7 +54,7 @@ void Simulation::place_sources() {
 
 void Simulation::run_tick(Tick tick) {
   const bool is_end = tick == schedule_.end();
-  op_ = is_end ? trace_.end() : schedule_.lifetimes().op_at(tick);
+  op_ = schedule_.lifetimes().op_at(tick);
   clocks_.begin_tick(op_);
   memory_.begin_tick();
   TickUse use;
