@@ -146,6 +146,9 @@ class Trace {
   const std::vector<Value>& values() const { return values_; }
 
   const Op& op(OpId id) const { return ops_[id.slot()]; }
+  /// The same as op(id).reads and op(id).writes, for walks that need nothing else of the op.
+  std::span<const Use> reads(OpId id) const { return uses_between(2 * id.slot()); }
+  std::span<const Use> writes(OpId id) const { return uses_between(2 * id.slot() + 1); }
   const Storage& storage(StorageId id) const { return storages_[id.slot()]; }
   const Value& value(ValueId id) const { return values_[id.slot()]; }
   const Storage& storage_of(ValueId id) const { return storage(value(id).storage); }
@@ -167,12 +170,18 @@ class Trace {
   friend class TraceBuilder;
   Trace() = default;
 
+  std::span<const Use> uses_between(std::size_t i) const {
+    return {uses_.data() + use_starts_[i], use_starts_[i + 1] - use_starts_[i]};
+  }
+
   std::string name_;
   std::vector<Op> ops_;
   std::vector<Storage> storages_;
   std::vector<Value> values_;
   /// What the ops read and write, op after op.
   std::vector<Use> uses_;
+  /// Where in uses_ the reads of each op begin and where its writes do, and the end of all.
+  std::vector<std::uint32_t> use_starts_;
   /// The versions of all storages, one after another, and where each storage's begin.
   std::vector<ValueId> versions_;
   std::vector<std::uint32_t> version_starts_;

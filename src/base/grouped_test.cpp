@@ -25,6 +25,17 @@ TEST(Grouped, WithoutItemsEveryListIsEmpty) {
   EXPECT_THAT(lists[2], IsEmpty());
 }
 
+TEST(Grouped, AWalkGivesTheSameListsAsItsItems) {
+  const Grouped<int> lists = Grouped<int>::from_walk(3, [](auto add) {
+    add(1, 10);
+    add(0, 11);
+    add(1, 12);
+  });
+  EXPECT_THAT(lists[0], ElementsAre(11));
+  EXPECT_THAT(lists[1], ElementsAre(10, 12));
+  EXPECT_THAT(lists[2], IsEmpty());
+}
+
 TEST(Grouped, ListsSurviveAMove) {
   Grouped<int> lists(1, {{0, 1}, {0, 2}});
   const std::span<const int> before = lists[0];

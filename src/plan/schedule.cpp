@@ -41,7 +41,7 @@ Schedule::At Schedule::at(Tick tick) const {
 }
 
 void Schedule::merge_holds() {
-  std::vector<std::pair<std::size_t, ValueId>> ending;
+  base::Grouped<ValueId>::Items ending;
   for (auto& [value, intervals] : holds_) {
     std::sort(intervals.begin(), intervals.end(),
               [](const Interval& a, const Interval& b) { return a.from < b.from; });

@@ -62,7 +62,7 @@ class Schedule {
  private:
   // Actions by tick while they are being sorted.
   struct Unsorted {
-    using List = std::vector<std::pair<std::size_t, std::int32_t>>;
+    using List = base::Grouped<std::int32_t>::Items;
     List issues;
     List waits;
     List prelude;

@@ -28,7 +28,7 @@ class Walk {
   WalkResult go() {
     check_holds();
     for (tick_ = 0; tick_ <= schedule_.end() && !findings_.full(); ++tick_) {
-      position_ = tick_ < schedule_.end() ? schedule_.lifetimes().op_at(tick_) : trace_.end();
+      position_ = schedule_.lifetimes().op_at(tick_);
       residency_.begin_tick(position_);
       issue();
       wait();

@@ -61,9 +61,7 @@ class Writer {
  private:
   std::size_t ticks() const { return static_cast<std::size_t>(lifetimes_.end()) + 1; }
   static std::size_t slot(Tick tick) { return static_cast<std::size_t>(tick); }
-  OpId op_at(Tick tick) const {
-    return tick == lifetimes_.end() ? trace_.end() : lifetimes_.op_at(tick);
-  }
+  OpId op_at(Tick tick) const { return lifetimes_.op_at(tick); }
   Where& where(ValueId value) { return where_[value.slot()]; }
   bool is_alive(ValueId value) const {
     const trace::Lifetime& life = lifetimes_.of(value);
@@ -71,7 +69,7 @@ class Writer {
   }
 
   void sort_decisions() {
-    std::vector<std::pair<std::size_t, ValueId>> drops;
+    base::Grouped<ValueId>::Items drops;
     for (const DropDecision& drop : decisions_.drops) {
       drops.emplace_back(slot(drop.after), drop.value);
     }
@@ -81,9 +79,9 @@ class Writer {
   }
 
   void sort_swaps() {
-    std::vector<std::pair<std::size_t, std::size_t>> moves;
-    std::vector<std::pair<std::size_t, std::size_t>> issues;
-    std::vector<std::pair<std::size_t, ValueId>> waits;
+    base::Grouped<std::size_t>::Items moves;
+    base::Grouped<std::size_t>::Items issues;
+    base::Grouped<ValueId>::Items waits;
     for (std::size_t i = 0; i < decisions_.swaps.size(); ++i) {
       const SwapDecision& swap = decisions_.swaps[i];
       if (swap.after >= 0) {
@@ -106,7 +104,7 @@ class Writer {
       Tick& until = held_until_[hold.value.slot()];
       until = std::max(until, hold.until);
     }
-    std::vector<std::pair<std::size_t, ValueId>> ends;
+    base::Grouped<ValueId>::Items ends;
     for (const plan::ExtendedLife& hold : decisions_.holds) {
       const Tick dies = lifetimes_.of(hold.value).dies;
       // Of several holds on one value the longest counts.

@@ -3,7 +3,7 @@
 #include "sim/allocator_model.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -11,10 +11,7 @@
 namespace lowtide::sim {
 
 AllocatorModel::AllocatorModel(const AllocatorRules& rules, std::int64_t limit_bytes)
-    : rules_(rules),
-      limit_bytes_(limit_bytes),
-      nodes_(std::make_unique<std::pmr::unsynchronized_pool_resource>()),
-      pools_{Pool(nodes_.get()), Pool(nodes_.get())} {
+    : rules_(rules), limit_bytes_(limit_bytes) {
   LT_REQUIRE(rules.round_bytes > 0 && rules.small_segment_bytes > 0 &&
                  rules.large_segment_bytes > 0 && rules.large_round_bytes > 0,
              "the allocator's sizes must be positive");
@@ -50,7 +47,7 @@ AllocatorModel::Range AllocatorModel::range(Handle handle) const {
 
 AllocatorModel::Key AllocatorModel::key(Handle handle) const {
   const Range& range = at(handle).range;
-  return {range.bytes, range.segment, range.offset_bytes, handle};
+  return {range.bytes, range.segment, handle, range.offset_bytes};
 }
 
 AllocatorModel::Handle AllocatorModel::take_free(Pool& pool, std::int64_t bytes) {
@@ -58,10 +55,8 @@ AllocatorModel::Handle AllocatorModel::take_free(Pool& pool, std::int64_t bytes)
   if (found == pool.free.end()) return kNothing;
   if (rules_.expandable_segments) {
     // The block at the growing end is the last choice, although it may be the smallest now.
-    for (auto next = std::next(found);
-         next != pool.free.end() &&
-         expandable_bytes(next->handle) < expandable_bytes(found->handle);
-         ++next) {
+    for (auto next = found; ++next != pool.free.end() &&
+                            expandable_bytes(next->handle) < expandable_bytes(found->handle);) {
       found = next;
     }
   }
@@ -138,22 +133,30 @@ void AllocatorModel::absorb(Handle into, Handle neighbour) {
 void AllocatorModel::insert(Handle handle) {
   const Block& block = at(handle);
   Pool& pool = pool_of(block);
-  if (!block.is_mapped) {
-    pool.unmapped.insert(key(handle));
-    return;
-  }
-  pool.free.insert(key(handle));
-  if (block.previous == kNothing && block.next == kNothing) pool.whole.insert(key(handle));
+  (block.is_mapped ? pool.free : pool.unmapped).insert(key(handle));
+  const bool is_whole = block.previous == kNothing && block.next == kNothing;
+  if (block.is_mapped && is_whole) add_whole(pool, handle);
 }
 
 void AllocatorModel::erase(Handle handle) {
-  Pool& pool = pool_of(at(handle));
-  if (!at(handle).is_mapped) {
-    pool.unmapped.erase(key(handle));
-    return;
-  }
-  pool.free.erase(key(handle));
-  pool.whole.erase(key(handle));
+  const Block& block = at(handle);
+  Pool& pool = pool_of(block);
+  (block.is_mapped ? pool.free : pool.unmapped).erase(key(handle));
+  if (block.whole_index >= 0) remove_whole(pool, handle);
+}
+
+void AllocatorModel::add_whole(Pool& pool, Handle handle) {
+  at(handle).whole_index = static_cast<std::int32_t>(pool.whole.size());
+  pool.whole.push_back(handle);
+}
+
+void AllocatorModel::remove_whole(Pool& pool, Handle handle) {
+  const std::int32_t index = std::exchange(at(handle).whole_index, -1);
+  const Handle last = pool.whole.back();
+  pool.whole.pop_back();
+  if (last == handle) return;
+  pool.whole[static_cast<std::size_t>(index)] = last;
+  at(last).whole_index = index;
 }
 
 AllocatorModel::Handle AllocatorModel::new_block(const Block& block) {
@@ -183,10 +186,10 @@ void AllocatorModel::give_back() {
       for (const Handle handle : candidates) unmap(pool, handle);
       continue;
     }
-    for (const Key& whole : pool.whole) {
-      pool.free.erase(whole);
-      reserved_bytes_ -= whole.bytes;
-      unused_blocks_.push_back(whole.handle);
+    for (const Handle whole : pool.whole) {
+      pool.free.erase(key(whole));
+      reserved_bytes_ -= at(whole).range.bytes;
+      unused_blocks_.push_back(whole);
     }
     pool.whole.clear();
   }

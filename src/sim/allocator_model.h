@@ -5,12 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <memory_resource>
-#include <set>
 #include <tuple>
 #include <vector>
 
+#include "base/sorted_chunks.h"
 #include "lowtide/machine.h"
 
 namespace lowtide::sim {
@@ -32,8 +30,9 @@ namespace lowtide::sim {
 // free blocks, one that could still grow counts as that much larger; over the limit, every whole
 // page that is free is unmapped, which leaves holes that later requests map again.
 //
-// malloc and free take O(log n) in the number of blocks. Giving memory back takes time in
-// proportion to what is given back, and mapping pages to the number of holes.
+// malloc and free take O(log n) steps in the number of blocks n, as SortedChunks counts them.
+// Giving memory back takes time in proportion to what is given back, and mapping pages to the
+// number of holes.
 class AllocatorModel {
  public:
   using Handle = std::int32_t;
@@ -66,11 +65,11 @@ class AllocatorModel {
   struct Key {
     std::int64_t bytes = 0;
     std::int32_t segment = 0;
-    std::int64_t offset_bytes = 0;
     Handle handle = kNothing;
+    std::int64_t offset_bytes = 0;
     friend bool operator<(const Key& a, const Key& b) {
-      return std::tie(a.bytes, a.segment, a.offset_bytes, a.handle) <
-             std::tie(b.bytes, b.segment, b.offset_bytes, b.handle);
+      return std::tie(a.bytes, a.segment, a.offset_bytes) <
+             std::tie(b.bytes, b.segment, b.offset_bytes);
     }
   };
 
@@ -79,21 +78,21 @@ class AllocatorModel {
     // Neighbours in the segment, or kNothing.
     Handle previous = kNothing;
     Handle next = kNothing;
+    // Its place in Pool::whole, if it is there.
+    std::int32_t whole_index = -1;
     bool is_small = false;
     bool is_live = false;
     bool is_mapped = true;
   };
 
   struct Pool {
-    explicit Pool(std::pmr::memory_resource* nodes) : free(nodes), whole(nodes), unmapped(nodes) {}
-
     bool is_small = false;
     std::int64_t page_bytes = 0;
-    std::pmr::set<Key> free;
-    // The free blocks that are a whole segment.
-    std::pmr::set<Key> whole;
+    base::SortedChunks<Key> free;
+    // The free blocks that are a whole segment, in no order.
+    std::vector<Handle> whole;
     // Expandable segments only: address space without memory. Offset and size are whole pages.
-    std::pmr::set<Key> unmapped;
+    base::SortedChunks<Key> unmapped;
   };
 
   Pool& pool_of(const Block& block) { return pools_[block.is_small ? 0 : 1]; }
@@ -114,6 +113,8 @@ class AllocatorModel {
   void absorb(Handle into, Handle neighbour);
   void insert(Handle handle);
   void erase(Handle handle);
+  void add_whole(Pool& pool, Handle handle);
+  void remove_whole(Pool& pool, Handle handle);
   Handle new_block(const Block& block);
   void reserve(std::int64_t bytes);
   void give_back();
@@ -127,8 +128,6 @@ class AllocatorModel {
 
   AllocatorRules rules_;
   std::int64_t limit_bytes_;
-  // Nodes of the pools' sets, close together however scattered the heap is.
-  std::unique_ptr<std::pmr::unsynchronized_pool_resource> nodes_;
   std::array<Pool, 2> pools_;
   std::vector<Block> blocks_;
   std::vector<Handle> unused_blocks_;

@@ -37,7 +37,7 @@ Links::Links(const std::vector<Tier>& tiers) : lanes_(2 * tiers.size() + 1) {
 Links::CopyId Links::copy(TierId tier, Direction direction, std::int64_t bytes,
                           double earliest_start, std::span<const CopyId> after) {
   Job job;
-  job.lane = lane_of(tier, direction);
+  job.lane = static_cast<std::uint32_t>(lane_of(tier, direction));
   job.fixed_seconds = lanes_[job.lane].latency_seconds;
   job.bytes = bytes;
   job.earliest_start = earliest_start;
@@ -47,7 +47,7 @@ Links::CopyId Links::copy(TierId tier, Direction direction, std::int64_t bytes,
 Links::CopyId Links::host_work(double seconds, double earliest_start,
                                std::span<const CopyId> after) {
   Job job;
-  job.lane = lanes_.size() - 1;
+  job.lane = static_cast<std::uint32_t>(lanes_.size() - 1);
   job.fixed_seconds = seconds;
   job.earliest_start = earliest_start;
   return add(std::move(job), after);
@@ -58,12 +58,13 @@ Links::CopyId Links::add(Job job, std::span<const CopyId> after) {
            " s, but the links have run to ", now_, " s");
   const auto id = static_cast<CopyId>(jobs_.size());
   for (const CopyId other : after) {
-    if (other == kNone || jobs_[static_cast<std::size_t>(other)].finish >= 0) continue;
+    if (other == kNone || finish_seconds_[static_cast<std::size_t>(other)] >= 0) continue;
     jobs_[static_cast<std::size_t>(other)].dependents.push_back(id);
     ++job.open_dependencies;
   }
   if (job.open_dependencies == 0) lanes_[job.lane].ready.emplace(job.earliest_start, id);
   jobs_.push_back(std::move(job));
+  finish_seconds_.push_back(-1);
   ++unfinished_;
   return id;
 }
@@ -90,9 +91,9 @@ void Links::advance_to(double seconds) {
 }
 
 double Links::finish_time(CopyId id) {
-  const Job& job = jobs_[static_cast<std::size_t>(id)];
-  while (job.finish < 0) step(next_lane());
-  return job.finish;
+  const double& seconds = finish_seconds_[static_cast<std::size_t>(id)];
+  while (seconds < 0) step(next_lane());
+  return seconds;
 }
 
 Links::CopyId Links::finish_all() {
@@ -136,7 +137,7 @@ void Links::finish(Lane& lane) {
   lane.busy_seconds += now_ - lane.started;
   Job& job = jobs_[static_cast<std::size_t>(id)];
   lane.bytes += job.bytes;
-  job.finish = now_;
+  finish_seconds_[static_cast<std::size_t>(id)] = now_;
   finished_.push_back(id);
   last_finished_ = id;
   --unfinished_;

@@ -57,14 +57,12 @@ class Links {
 
  private:
   struct Job {
-    std::size_t lane = 0;
+    std::uint32_t lane = 0;
+    std::int32_t open_dependencies = 0;
     double fixed_seconds = 0;
     std::int64_t bytes = 0;
     double earliest_start = 0;
-    std::int32_t open_dependencies = 0;
     std::vector<CopyId> dependents;
-    // Negative until it has finished.
-    double finish = -1;
   };
 
   struct Lane {
@@ -103,6 +101,8 @@ class Links {
   std::vector<Lane> lanes_;
   // Grows by one for every copy; moving all of them whenever it grows would cost more than they do.
   std::deque<Job> jobs_;
+  // By copy: when it finished, negative until then. Apart, for it is asked long after the rest.
+  std::vector<double> finish_seconds_;
   std::vector<CopyId> finished_;
   CopyId last_finished_ = kNone;
   std::size_t unfinished_ = 0;

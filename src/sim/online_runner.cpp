@@ -173,9 +173,7 @@ class Runner {
     actions_.emplace_back(Drop{value, here(), Drop::Side::kBefore});
   }
 
-  OpId op_at(Tick tick) const {
-    return tick == lifetimes_.end() ? trace_.end() : lifetimes_.op_at(tick);
-  }
+  OpId op_at(Tick tick) const { return lifetimes_.op_at(tick); }
   OpId here() const { return op_at(tick_); }
 
   void end_hold(ValueId value) {

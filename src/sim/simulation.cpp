@@ -15,13 +15,16 @@ Simulation::Simulation(const Problem& problem, const Plan& plan)
       machine_(problem.machine),
       plan_(with_known_names(problem, plan)),
       schedule_(trace_, plan),
-      costs_(trace_, machine_),
       links_(machine_.tiers),
       clocks_(links_, timeline_),
       memory_(machine_.allocator, problem.budget_bytes),
       values_(trace_.values().size()),
-      last_readers_(trace_.values().size()),
       tier_bytes_(machine_.tiers.size(), 0) {
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const Storage& storage = trace_.storage(trace_.values()[i].storage);
+    values_[i].bytes = storage.bytes;
+    values_[i].kind = storage.kind;
+  }
   timeline_.tier_peak_bytes.resize(machine_.tiers.size(), 0);
 }
 
@@ -42,11 +45,10 @@ void Simulation::place_sources() {
     const Value& value = trace_.values()[i];
     if (!value.is_source()) break;  // sources come first
     const auto id = make_id<ValueId>(i);
-    const Storage& storage = trace_.storage(value.storage);
     if (const TierId tier = starts[value.storage.slot()]; tier.valid()) {
-      enter_tier(id, tier, storage.bytes);
+      enter_tier(id, tier);
     } else {
-      at(id).raw = memory_.allocate(raw_bytes(id), storage.kind);
+      allocate_raw(id);
       at(id).on_device = Whereabouts::OnDevice::kRaw;
     }
   }
@@ -54,7 +56,7 @@ void Simulation::place_sources() {
 
 void Simulation::run_tick(Tick tick) {
   const bool is_end = tick == schedule_.end();
-  op_ = is_end ? trace_.end() : schedule_.lifetimes().op_at(tick);
+  op_ = schedule_.lifetimes().op_at(tick);
   clocks_.begin_tick(op_);
   memory_.begin_tick();
   TickUse use;
@@ -98,7 +100,7 @@ void Simulation::prelude(Tick tick) {
   for (std::size_t i = 0; i < actions.size(); ++i) {
     const Action& action = plan_.actions[static_cast<std::size_t>(actions[i])];
     if (const auto* run = std::get_if<Run>(&action)) {
-      replay(tick, *run, i);
+      replay(tick, *run, static_cast<std::int32_t>(i));
     } else {
       drop(std::get<Drop>(action).value);
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "cost/op_cost.h"
@@ -54,7 +55,12 @@ class Simulation {
   // The last Run of a prelude that reads a value.
   struct LastReader {
     Tick tick = -1;
-    std::size_t position = 0;
+    std::int32_t position = 0;
+  };
+  // The encoded form of a value; its piece is empty while the form is in a tier.
+  struct Encoded {
+    const CodecOption* codec = nullptr;
+    Piece piece;
   };
 
   void place_sources();
@@ -66,10 +72,10 @@ class Simulation {
 
   void run_op(Tick tick, OpId id);
   void run_on_host(Tick tick, const Op& op, const Way& way);
-  void replay(Tick tick, const Run& run, std::size_t position);
+  void replay(Tick tick, const Run& run, std::int32_t position);
   void find_last_readers(Tick tick);
-  bool is_wanted(ValueId value, Tick tick, std::size_t position) const;
-  void let_go_after(const Op& op, Tick tick, std::size_t position);
+  bool is_wanted(ValueId value, Tick tick, std::int32_t position) const;
+  void let_go_after(const Op& op, Tick tick, std::int32_t position);
   // The value whose bytes this result takes over, or an id that is not valid.
   ValueId overwritten(ValueId result, Tick tick) const;
   void require_inputs(OpId id, const Way& way, bool is_replay);
@@ -82,11 +88,14 @@ class Simulation {
   void allocate_fetched(ValueId value);
   void encode(ValueId value, const CodecOption& codec);
   void decode(ValueId value);
+  void finish_decoding(ValueId value);
   void drop(ValueId value);
   // Lets go of every form.
   void let_go(ValueId value);
-  void enter_tier(ValueId value, TierId tier, std::int64_t bytes);
+  void enter_tier(ValueId value, TierId tier);
   void leave_tier(ValueId value);
+  // Bytes that the value takes in a tier, in the form it has.
+  std::int64_t tier_bytes(ValueId value) const;
   void change_tier_bytes(TierId tier, std::int64_t bytes);
 
   // Device work in two halves: what is allocated between them fits, if it can.
@@ -99,7 +108,12 @@ class Simulation {
   // Takes host memory until the copy that was added last has ended.
   void stage_until_last_copy_ends(std::int64_t bytes);
 
-  std::int64_t raw_bytes(ValueId value) const { return costs_.value(value); }
+  void allocate_raw(ValueId value);
+  void free_raw(ValueId value);
+  Piece take_raw(ValueId value);
+  void forget_codec(ValueId value);
+
+  std::int64_t raw_bytes(ValueId value) const { return device_bytes(at(value).bytes); }
   std::int64_t device_bytes(std::int64_t bytes) const;
   const CodecOption& codec_named(ValueId value, std::string_view name) const;
   Whereabouts& at(ValueId value) { return values_[value.slot()]; }
@@ -119,7 +133,6 @@ class Simulation {
   const Machine& machine_;
   const Plan& plan_;
   plan::Schedule schedule_;
-  cost::CostTable costs_;
   Timeline timeline_;
   Links links_;
   Clocks clocks_;
@@ -127,6 +140,9 @@ class Simulation {
   OpId op_;
   // By value.
   std::vector<Whereabouts> values_;
+  // Of values that have a codec.
+  std::unordered_map<ValueId, Encoded> encoded_;
+  // Empty until something is replayed.
   std::vector<LastReader> last_readers_;
   // By tier.
   std::vector<std::int64_t> tier_bytes_;

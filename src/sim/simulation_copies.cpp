@@ -29,9 +29,9 @@ void Simulation::move(const Move& action) {
   Whereabouts& where = at(action.value);
   require(where.is_raw(), "a move takes", action.value, "is not on the device");
   if (!action.codec.empty()) encode(action.value, codec_named(action.value, action.codec));
-  const std::int64_t bytes =
-      where.codec != nullptr ? where.codec->bytes : trace_.storage_of(action.value).bytes;
-  const Piece piece = std::exchange(where.codec != nullptr ? where.encoded : where.raw, Piece{});
+  const std::int64_t bytes = tier_bytes(action.value);
+  const Piece piece = where.has_codec ? std::exchange(encoded_.at(action.value).piece, Piece{})
+                                      : take_raw(action.value);
   const double start = clocks_.issue(machine_.launch_seconds);
 
   const Links::CopyId out = add_copy(action.value, kHostTier, Direction::kToTier, bytes, start, {});
@@ -43,7 +43,7 @@ void Simulation::move(const Move& action) {
     where.arrival = add_copy(action.value, action.tier, Direction::kToTier, bytes, start, {out});
     stage_until_last_copy_ends(bytes);
   }
-  enter_tier(action.value, action.tier, bytes);
+  enter_tier(action.value, action.tier);
 }
 
 void Simulation::issue_fetch(const Fetch& action) {
@@ -56,20 +56,20 @@ void Simulation::issue_fetch(const Fetch& action) {
   const double start = clocks_.issue(machine_.launch_seconds);
   where.on_device = OnDevice::kIncoming;
   const Links::CopyId room = find_room_for_fetch(action.value);
+  const std::int64_t bytes = tier_bytes(action.value);
   Links::CopyId arrival = where.arrival;
   if (where.tier != kHostTier) {
-    arrival = add_copy(action.value, where.tier, Direction::kFromTier, where.tier_bytes, start,
-                       {arrival});
+    arrival = add_copy(action.value, where.tier, Direction::kFromTier, bytes, start, {arrival});
   }
-  where.fetch = add_copy(action.value, kHostTier, Direction::kFromTier, where.tier_bytes, start,
-                         {arrival, room});
-  if (where.tier != kHostTier) stage_until_last_copy_ends(where.tier_bytes);
+  where.fetch =
+      add_copy(action.value, kHostTier, Direction::kFromTier, bytes, start, {arrival, room});
+  if (where.tier != kHostTier) stage_until_last_copy_ends(bytes);
 }
 
 // Takes the bytes, or is promised them: then what is returned must end first.
 Links::CopyId Simulation::find_room_for_fetch(ValueId value) {
-  const CodecOption* codec = at(value).codec;
-  const std::int64_t bytes = raw_bytes(value) + (codec != nullptr ? device_bytes(codec->bytes) : 0);
+  const bool has_codec = at(value).has_codec;
+  const std::int64_t bytes = raw_bytes(value) + (has_codec ? device_bytes(tier_bytes(value)) : 0);
   const std::size_t moves = memory_.moves_in_the_way(bytes);
   if (moves == 0) {
     allocate_fetched(value);
@@ -80,12 +80,10 @@ Links::CopyId Simulation::find_room_for_fetch(ValueId value) {
 }
 
 void Simulation::allocate_fetched(ValueId value) {
-  Whereabouts& where = at(value);
-  const StorageKind kind = trace_.storage_of(value).kind;
-  where.raw = memory_.allocate(raw_bytes(value), kind);
-  if (where.codec != nullptr) {
-    where.encoded = memory_.allocate(device_bytes(where.codec->bytes), kind);
-  }
+  allocate_raw(value);
+  if (!at(value).has_codec) return;
+  Encoded& form = encoded_.at(value);
+  form.piece = memory_.allocate(device_bytes(form.codec->bytes), at(value).kind);
 }
 
 void Simulation::await_fetch(const Fetch& action) {
@@ -94,12 +92,9 @@ void Simulation::await_fetch(const Fetch& action) {
   clocks_.wait_for(std::exchange(where.fetch, Links::kNone), action.value);
   leave_tier(action.value);
   where.on_device = OnDevice::kRaw;
-  if (where.codec == nullptr) return;
+  if (!where.has_codec) return;
   begin_work(machine_.launch_seconds, 0);
-  end_work(where.codec->decode_seconds);
-  timeline_.codec_seconds += where.codec->decode_seconds;
-  memory_.free(where.encoded);
-  where.codec = nullptr;
+  finish_decoding(action.value);
 }
 
 void Simulation::encode(ValueId value, const CodecOption& codec) {
@@ -107,11 +102,11 @@ void Simulation::encode(ValueId value, const CodecOption& codec) {
   require(where.is_raw(), "an encode takes", value, "is not on the device");
   const std::int64_t bytes = device_bytes(codec.bytes);
   begin_work(machine_.launch_seconds, bytes);
-  where.encoded = memory_.allocate(bytes, trace_.storage_of(value).kind);
+  encoded_[value] = {&codec, memory_.allocate(bytes, where.kind)};
   end_work(codec.encode_seconds);
   timeline_.codec_seconds += codec.encode_seconds;
-  memory_.free(where.raw);
-  where.codec = &codec;
+  free_raw(value);
+  where.has_codec = true;
   where.on_device = OnDevice::kEncoded;
 }
 
@@ -119,12 +114,23 @@ void Simulation::decode(ValueId value) {
   Whereabouts& where = at(value);
   require(where.on_device == OnDevice::kEncoded, "a decode takes", value, "is not encoded");
   begin_work(machine_.launch_seconds, raw_bytes(value));
-  where.raw = memory_.allocate(raw_bytes(value), trace_.storage_of(value).kind);
-  end_work(where.codec->decode_seconds);
-  timeline_.codec_seconds += where.codec->decode_seconds;
-  memory_.free(where.encoded);
-  where.codec = nullptr;
+  allocate_raw(value);
+  finish_decoding(value);
   where.on_device = OnDevice::kRaw;
+}
+
+void Simulation::finish_decoding(ValueId value) {
+  const double seconds = encoded_.at(value).codec->decode_seconds;
+  end_work(seconds);
+  timeline_.codec_seconds += seconds;
+  forget_codec(value);
+}
+
+void Simulation::forget_codec(ValueId value) {
+  if (!at(value).has_codec) return;
+  memory_.free(encoded_.at(value).piece);
+  encoded_.erase(value);
+  at(value).has_codec = false;
 }
 
 void Simulation::drop(ValueId value) {
@@ -134,9 +140,8 @@ void Simulation::drop(ValueId value) {
   // It may have been waited for just now, and have no bytes before it has come.
   clocks_.settle();
   catch_up();
-  memory_.free(where.raw);
-  memory_.free(where.encoded);
-  where.codec = nullptr;
+  free_raw(value);
+  forget_codec(value);
   where.on_device = OnDevice::kAbsent;
 }
 
@@ -147,22 +152,41 @@ void Simulation::let_go(ValueId value) {
     clocks_.wait_for(std::exchange(where.fetch, Links::kNone), value);
     where.on_device = OnDevice::kRaw;
   }
-  if (where.on_device != OnDevice::kAbsent) drop(value);
+  // The tier first: it counts the bytes of the form that is there.
   if (where.tier.valid()) leave_tier(value);
-  where.codec = nullptr;
+  if (where.on_device != OnDevice::kAbsent) drop(value);
+  forget_codec(value);
 }
 
-void Simulation::enter_tier(ValueId value, TierId tier, std::int64_t bytes) {
+// Zero bytes have no block; they need none to be counted.
+void Simulation::allocate_raw(ValueId value) {
+  at(value).raw = memory_.allocate(raw_bytes(value), at(value).kind).block;
+}
+
+void Simulation::free_raw(ValueId value) {
+  Piece piece = take_raw(value);
+  memory_.free(piece);
+}
+
+Piece Simulation::take_raw(ValueId value) {
+  Whereabouts& where = at(value);
+  if (where.raw == AllocatorModel::kNothing) return {};
+  return {raw_bytes(value), where.kind, std::exchange(where.raw, AllocatorModel::kNothing)};
+}
+
+void Simulation::enter_tier(ValueId value, TierId tier) {
   at(value).tier = tier;
-  at(value).tier_bytes = bytes;
-  change_tier_bytes(tier, bytes);
+  change_tier_bytes(tier, tier_bytes(value));
+}
+
+std::int64_t Simulation::tier_bytes(ValueId value) const {
+  return at(value).has_codec ? encoded_.at(value).codec->bytes : at(value).bytes;
 }
 
 void Simulation::leave_tier(ValueId value) {
   Whereabouts& where = at(value);
-  change_tier_bytes(where.tier, -where.tier_bytes);
+  change_tier_bytes(where.tier, -tier_bytes(value));
   where.tier = {};
-  where.tier_bytes = 0;
   where.arrival = Links::kNone;
 }
 

@@ -15,14 +15,16 @@ using OnDevice = Whereabouts::OnDevice;
 Simulation::Way Simulation::way_of(OpId id) const {
   const Op& op = trace_.op(id);
   const std::int32_t chosen = schedule_.chosen(id);
-  if (chosen < 0) return {costs_.op(id), device_bytes(op.workspace_bytes), false, false};
+  if (chosen < 0) {
+    return {cost::op_seconds(trace_, op, machine_), device_bytes(op.workspace_bytes), false, false};
+  }
   const Implementation& option = op.options[static_cast<std::size_t>(chosen)];
   return {option.seconds, device_bytes(option.workspace_bytes), option.on_host, option.reads_host};
 }
 
 void Simulation::require_inputs(OpId id, const Way& way, bool is_replay) {
   const std::string_view doing = is_replay ? "a replay reads" : "the op reads";
-  for (const Use& use : trace_.op(id).reads) {
+  for (const Use& use : trace_.reads(id)) {
     if (is_replay && use.side_effect) continue;
     const Whereabouts& where = at(use.value);
     if (way.is_on_host) {
@@ -60,10 +62,10 @@ void Simulation::run_op(Tick tick, OpId id) {
     Whereabouts& result = at(use.value);
     const ValueId old = overwritten(use.value, tick);
     if (old.valid() && at(old).is_raw()) {
-      result.raw = std::exchange(at(old).raw, Piece{});
+      result.raw = std::exchange(at(old).raw, AllocatorModel::kNothing);
       at(old).on_device = OnDevice::kAbsent;
     } else {
-      result.raw = memory_.allocate(raw_bytes(use.value), trace_.storage_of(use.value).kind);
+      allocate_raw(use.value);
     }
     result.on_device = OnDevice::kRaw;
   }
@@ -86,30 +88,31 @@ void Simulation::run_on_host(Tick tick, const Op& op, const Way& way) {
     // In place on the host, too.
     const ValueId old = overwritten(use.value, tick);
     if (old.valid() && at(old).lies_plain_on_host()) leave_tier(old);
-    enter_tier(use.value, TierId{0}, trace_.storage_of(use.value).bytes);
+    enter_tier(use.value, TierId{0});
     at(use.value).arrival = work;
   }
 }
 
 void Simulation::find_last_readers(Tick tick) {
   const std::span<const std::int32_t> actions = schedule_.at(tick).prelude;
+  last_readers_.resize(values_.size());
   for (std::size_t i = 0; i < actions.size(); ++i) {
     const auto* run = std::get_if<Run>(&plan_.actions[static_cast<std::size_t>(actions[i])]);
     if (run == nullptr) continue;
     for (const Use& use : trace_.op(run->op).reads) {
-      if (!use.side_effect) last_readers_[use.value.slot()] = {tick, i};
+      if (!use.side_effect) last_readers_[use.value.slot()] = {tick, static_cast<std::int32_t>(i)};
     }
   }
 }
 
-bool Simulation::is_wanted(ValueId value, Tick tick, std::size_t position) const {
+bool Simulation::is_wanted(ValueId value, Tick tick, std::int32_t position) const {
   const LastReader& reader = last_readers_[value.slot()];
   return schedule_.lifetimes().of(value).exists_at(tick) ||
          schedule_.held_until(value, tick) >= tick ||
          (reader.tick == tick && reader.position > position);
 }
 
-void Simulation::replay(Tick tick, const Run& run, std::size_t position) {
+void Simulation::replay(Tick tick, const Run& run, std::int32_t position) {
   const Op& op = trace_.op(run.op);
   const Way way = way_of(run.op);
   LT_REQUIRE(!way.is_on_host && schedule_.lifetimes().tick_of(run.op) < tick, "a replay of ",
@@ -121,8 +124,7 @@ void Simulation::replay(Tick tick, const Run& run, std::size_t position) {
   begin_work(cost::issue_seconds(op, machine_), bytes);
   std::vector<Piece> pieces;
   for (const Use& use : op.writes) {
-    const StorageKind kind = trace_.storage_of(use.value).kind;
-    const StorageKind counted_as = use.side_effect ? StorageKind::kWorkspace : kind;
+    const StorageKind counted_as = use.side_effect ? StorageKind::kWorkspace : at(use.value).kind;
     pieces.push_back(memory_.allocate(raw_bytes(use.value), counted_as));
   }
   Piece workspace = memory_.allocate(way.workspace_bytes, StorageKind::kWorkspace);
@@ -134,7 +136,7 @@ void Simulation::replay(Tick tick, const Run& run, std::size_t position) {
       memory_.free(pieces[i]);
       continue;
     }
-    at(use.value).raw = pieces[i];
+    at(use.value).raw = pieces[i].block;
     at(use.value).on_device = OnDevice::kRaw;
   }
   let_go_after(op, tick, position);
@@ -143,7 +145,7 @@ void Simulation::replay(Tick tick, const Run& run, std::size_t position) {
 }
 
 // What a replay read for the last time goes, if it was there for the replays only.
-void Simulation::let_go_after(const Op& op, Tick tick, std::size_t position) {
+void Simulation::let_go_after(const Op& op, Tick tick, std::int32_t position) {
   for (const Use& use : op.reads) {
     if (!use.side_effect && at(use.value).is_raw() && !is_wanted(use.value, tick, position)) {
       drop(use.value);

@@ -5,33 +5,37 @@
 #include <cstdint>
 
 #include "lowtide/ids.h"
-#include "sim/device_memory.h"
+#include "lowtide/trace.h"
+#include "sim/allocator_model.h"
 #include "sim/links.h"
 
 namespace lowtide::sim {
 
-// Where one value is and which bytes that takes.
-struct Whereabouts {
+// Where one value is, and what of it never changes. A step looks up several of these for every op,
+// most of them long after it did so last, so each is kept within one line of the cache and what few
+// values have is kept elsewhere.
+struct alignas(32) Whereabouts {
   enum class OnDevice : std::uint8_t { kAbsent, kRaw, kEncoded, kIncoming };
 
-  OnDevice on_device = OnDevice::kAbsent;
-  Piece raw;
-  Piece encoded;
-  // Of the encoded form, on the device or in the tier; null when there is none.
-  const CodecOption* codec = nullptr;
-
+  // Bytes and kind of its storage.
+  std::int64_t bytes = 0;
+  // The block of the raw form on the device.
+  AllocatorModel::Handle raw = AllocatorModel::kNothing;
   // Not valid without a copy in a tier.
   TierId tier;
-  std::int64_t tier_bytes = 0;
   // What must end before the copy in the tier is complete: a move, or an op on the host.
   Links::CopyId arrival = Links::kNone;
   // While incoming: the copy that brings it.
   Links::CopyId fetch = Links::kNone;
+  StorageKind kind = StorageKind::kTemporary;
+  OnDevice on_device = OnDevice::kAbsent;
+  // There is an encoded form, on the device or in the tier.
+  bool has_codec = false;
 
   bool is_raw() const { return on_device == OnDevice::kRaw; }
   bool is_nowhere() const { return on_device == OnDevice::kAbsent && !tier.valid(); }
   // In host memory, as it is.
-  bool lies_plain_on_host() const { return tier == TierId{0} && codec == nullptr; }
+  bool lies_plain_on_host() const { return tier == TierId{0} && !has_codec; }
 };
 
 }  // namespace lowtide::sim

@@ -17,24 +17,20 @@ class RangeMax {
   // Adds to the positions first..last, both included; nothing if first > last.
   void add(std::size_t first, std::size_t last, std::int64_t amount);
 
-  std::int64_t max() const { return nodes_[1].max; }
+  std::int64_t max() const { return relative_[1]; }
   // The first position that holds max().
   std::size_t argmax() const;
 
  private:
-  struct Node {
-    std::int64_t max = 0;
-    // Belongs to the whole range of the node and is not yet in its children.
-    std::int64_t pending = 0;
-  };
-
-  void build(std::size_t node, std::size_t low, std::size_t high,
-             const std::vector<std::int64_t>& numbers);
-  void add(std::size_t node, std::size_t low, std::size_t high, std::size_t first, std::size_t last,
-           std::int64_t amount);
+  // Restores the invariant at a node whose children have changed.
+  void settle(std::size_t node);
 
   std::size_t size_;
-  std::vector<Node> nodes_;
+  std::size_t leaves_ = 1;
+  // A binary tree: the largest number below a node, less that below its parent. The root has the
+  // largest of all, and of two siblings one has 0. A single number a node, with siblings side by
+  // side, is what keeps long rows in the cache.
+  std::vector<std::int64_t> relative_;
 };
 
 }  // namespace lowtide::solve

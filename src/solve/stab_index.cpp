@@ -8,7 +8,7 @@ namespace lowtide::solve {
 
 StabIndex::StabIndex(std::size_t size) {
   while (leaves_ < size) leaves_ *= 2;
-  nodes_.resize(2 * leaves_);
+  queue_of_.assign(2 * leaves_, -1);
 }
 
 void StabIndex::add(std::int32_t id, std::size_t first, std::size_t last, double priority) {
@@ -34,15 +34,24 @@ void StabIndex::file(std::int32_t id, double priority) {
   std::size_t low = interval.first + leaves_;
   std::size_t high = interval.last + leaves_ + 1;
   for (; low < high; low /= 2, high /= 2) {
-    if (low % 2 == 1) nodes_[low++].push(entry);
-    if (high % 2 == 1) nodes_[--high].push(entry);
+    if (low % 2 == 1) queue_at(low++).push(entry);
+    if (high % 2 == 1) queue_at(--high).push(entry);
   }
+}
+
+std::priority_queue<StabIndex::Entry>& StabIndex::queue_at(std::size_t node) {
+  if (queue_of_[node] < 0) {
+    queue_of_[node] = static_cast<std::int32_t>(queues_.size());
+    queues_.emplace_back();
+  }
+  return queues_[static_cast<std::size_t>(queue_of_[node])];
 }
 
 std::optional<std::int32_t> StabIndex::best(std::size_t position) {
   std::optional<Entry> found;
   for (std::size_t node = position + leaves_; node > 0; node /= 2) {
-    auto& queue = nodes_[node];
+    if (queue_of_[node] < 0) continue;
+    auto& queue = queues_[static_cast<std::size_t>(queue_of_[node])];
     while (!queue.empty() &&
            queue.top().stamp != intervals_[static_cast<std::size_t>(queue.top().id)].stamp) {
       queue.pop();

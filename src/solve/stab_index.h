@@ -43,9 +43,12 @@ class StabIndex {
   };
 
   void file(std::int32_t id, double priority);
+  std::priority_queue<Entry>& queue_at(std::size_t node);
 
   std::size_t leaves_ = 1;
-  std::vector<std::priority_queue<Entry>> nodes_;
+  // By node: its entry in queues_, -1 before the first interval is filed there. Few ever have one.
+  std::vector<std::int32_t> queue_of_;
+  std::vector<std::priority_queue<Entry>> queues_;
   std::vector<Interval> intervals_;
 };
 

@@ -231,12 +231,16 @@ Trace TraceBuilder::build() {
 }
 
 void TraceBuilder::point_ops_at_uses() {
-  const Use* next = trace_.uses_.data();
-  for (std::size_t i = 0; i < trace_.ops_.size(); ++i) {
-    const auto [reads, writes] = use_counts_[i];
-    trace_.ops_[i].reads = {next, reads};
-    trace_.ops_[i].writes = {next + reads, writes};
+  std::uint32_t next = 0;
+  for (const auto& [reads, writes] : use_counts_) {
+    trace_.use_starts_.push_back(next);
+    trace_.use_starts_.push_back(next + reads);
     next += reads + writes;
+  }
+  trace_.use_starts_.push_back(next);
+  for (std::size_t i = 0; i < trace_.ops_.size(); ++i) {
+    trace_.ops_[i].reads = trace_.reads(make_id<OpId>(i));
+    trace_.ops_[i].writes = trace_.writes(make_id<OpId>(i));
   }
 }
 

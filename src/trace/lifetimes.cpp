@@ -42,11 +42,11 @@ void Lifetimes::find_reads(const Trace& trace) {
     const Value& value = trace.values()[i];
     lifetimes_[i].born = value.is_source() ? -1 : tick_of(value.producer);
   }
-  std::vector<std::pair<std::size_t, Tick>> reads;
-  for (Tick tick = 0; tick < end(); ++tick) {
-    for (const Use& use : trace.op(op_at(tick)).reads) reads.emplace_back(use.value.slot(), tick);
-  }
-  reads_ = base::Grouped<Tick>(lifetimes_.size(), reads);
+  reads_ = base::Grouped<Tick>::from_walk(lifetimes_.size(), [&](auto add) {
+    for (Tick tick = 0; tick < end(); ++tick) {
+      for (const Use& use : trace.reads(op_at(tick))) add(use.value.slot(), tick);
+    }
+  });
   for (std::size_t i = 0; i < lifetimes_.size(); ++i) lifetimes_[i].reads = reads_[i];
 }
 
@@ -83,12 +83,11 @@ void Lifetimes::find_deaths(const Trace& trace) {
     life.dies = next.valid() ? tick_of(trace.value(next).producer) : released[value.storage.slot()];
     life.at_end = !next.valid() && trace.storage(value.storage).at_end;
   }
-  std::vector<std::pair<std::size_t, ValueId>> deaths;
-  deaths.reserve(lifetimes_.size());
-  for (std::size_t i = 0; i < lifetimes_.size(); ++i) {
-    deaths.emplace_back(static_cast<std::size_t>(lifetimes_[i].dies), make_id<ValueId>(i));
-  }
-  deaths_ = base::Grouped<ValueId>(sequence_.size() + 1, deaths);
+  deaths_ = base::Grouped<ValueId>::from_walk(sequence_.size() + 1, [&](auto add) {
+    for (std::size_t i = 0; i < lifetimes_.size(); ++i) {
+      add(static_cast<std::size_t>(lifetimes_[i].dies), make_id<ValueId>(i));
+    }
+  });
 }
 
 }  // namespace lowtide::trace

@@ -50,7 +50,11 @@ class Lifetimes {
 
   const Lifetime& of(ValueId id) const { return lifetimes_[id.slot()]; }
   Tick tick_of(OpId op) const { return ticks_[op.slot()]; }
-  OpId op_at(Tick tick) const { return sequence_[static_cast<std::size_t>(tick)]; }
+  // At the end tick this is the end position, which no op has.
+  OpId op_at(Tick tick) const {
+    return tick == end() ? make_id<OpId>(sequence_.size())
+                         : sequence_[static_cast<std::size_t>(tick)];
+  }
   Tick end() const { return static_cast<Tick>(sequence_.size()); }
   const std::vector<OpId>& sequence() const { return sequence_; }
 

@@ -78,6 +78,7 @@ TEST(Lifetimes, OfAnotherOrderMoveReleasesWithTheOps) {
   EXPECT_EQ(lifetimes.tick_of(OpId{1}), 2);
   EXPECT_EQ(lifetimes.tick_of(trace.end()), 3);
   EXPECT_EQ(lifetimes.op_at(0), OpId{2});
+  EXPECT_EQ(lifetimes.op_at(3), trace.end());
 }
 
 TEST(Lifetimes, OfAnotherOrderLastUntilAllUsersHaveRun) {

@@ -7,14 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "base/check.h"
 #include "lowtide/simulate.h"
-#include "plan/replay_reach.h"
-#include "plan/source_holds.h"
+#include "policy/hybrid/capuchin_step.h"
 #include "policy/hybrid/copy_lane.h"
-#include "policy/hybrid/step_clock.h"
 #include "solve/range_max.h"
 #include "solve/stab_index.h"
+#include "solve/waiting_intervals.h"
 
 namespace lowtide::policy {
 namespace {
@@ -27,51 +25,54 @@ constexpr std::size_t kLongestReplay = 512;
 constexpr int kMaxRounds = 40;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// A value between two accesses that lie apart.
-struct GapCandidate {
-  ValueId value;
-  // The evicting access, and the back access.
-  Tick from = 0;
-  Tick to = 0;
-  std::int64_t bytes = 0;
-  // The longest gap of its value: the one that may be swapped.
-  bool is_longest = false;
-  // Nobody reads it again, so that dropping it costs nothing.
-  bool is_last = false;
-  bool taken = false;
-};
-
 struct SwapSlots {
   CopyLane::Slot out;
   CopyLane::Slot in;
   Tick issue = 0;
 };
 
+// What it would cost to do without a value over its gap.
+struct Offer {
+  double drop_seconds = kNever;
+  double swap_seconds = kNever;
+  SwapSlots slots;
+
+  double seconds() const { return std::min(drop_seconds, swap_seconds); }
+};
+
+// A gap in which a value is dropped, and the one before it in the list of its value, -1 if none.
+struct DroppedGap {
+  std::int32_t candidate = -1;
+  std::int32_t previous = -1;
+};
+
 class Planner {
  public:
-  Planner(const Problem& problem, const CapuchinOptions& options, bool as_published)
+  Planner(const Problem& problem, const CapuchinOptions& options, const CapuchinStep& step,
+          bool as_published)
       : problem_(problem),
         trace_(*problem.trace),
         options_(options),
-        lifetimes_(trace_),
-        costs_(trace_, problem.machine),
-        holds_(plan::hold_sources(problem, lifetimes_, costs_)),
-        reach_(trace_, lifetimes_, holds_),
-        clock_(problem),
-        dropped_gaps_(trace_.values().size()),
+        step_(step),
+        lifetimes_(step.lifetimes),
+        costs_(step.costs),
+        clock_(step.clock),
+        candidates_(step.candidates),
+        taken_(candidates_.size(), false),
+        last_drop_(trace_.values().size(), -1),
         swap_of_(trace_.values().size(), -1),
         as_published_(as_published),
         seen_(trace_.ops().size(), -1) {
     if (!problem.machine.tiers.empty()) host_left_ = problem.machine.tiers[0].capacity_bytes;
-    find_candidates();
   }
 
   WrittenPlan plan() {
-    WrittenPlan best = write();
+    WrittenPlan best = step_.plain;
     profile_.emplace(best.tick_bytes);
     to_save_ = best.peak_bytes - problem_.budget_bytes;
     if (to_save_ <= 0) return best;
-    decisions_.holds = holds_;
+    decisions_.holds = step_.holds;
+    over_budget_before_.reserve(best.tick_bytes.size() + 1);
     over_budget_before_.assign(1, 0);
     for (const std::int64_t bytes : best.tick_bytes) {
       over_budget_before_.push_back(over_budget_before_.back() +
@@ -101,61 +102,14 @@ class Planner {
         write_gaps(problem_, lifetimes_, costs_, decisions_, 64 * ops + 1000);
     // Only what ReplayReach allows is dropped; what is left is an explosion of replays, and then
     // the plain step is the honest answer.
-    if (!written) written = write_gaps(problem_, lifetimes_, costs_, GapDecisions{}, 0);
-    LT_CHECK(written, "the plain step can be written");
-    return *std::move(written);
-  }
-
-  void find_candidates() {
-    for (std::size_t i = 0; i < trace_.values().size(); ++i) {
-      const auto value = make_id<ValueId>(i);
-      if (trace_.storage_of(value).pinned || costs_.value(value) == 0) continue;
-      add_gaps(value);
-      if (options_.until_fits) add_last_gap(value, lifetimes_.of(value).last_read());
-    }
-  }
-
-  double gap_seconds(const GapCandidate& c) const {
-    return clock_.start(c.to) - clock_.end(c.from);
-  }
-
-  // As published, the longest gap is the only one.
-  void add_gaps(ValueId value) {
-    std::vector<GapCandidate> gaps;
-    Tick last = lifetimes_.of(value).born;
-    for (const Tick read : lifetimes_.of(value).reads) {
-      if (last >= 0 && read > last + 1) {
-        gaps.push_back({.value = value, .from = last, .to = read, .bytes = costs_.value(value)});
-      }
-      last = read;
-    }
-    if (gaps.empty()) return;
-    const auto longest = std::max_element(gaps.begin(), gaps.end(), [this](auto& a, auto& b) {
-      return gap_seconds(a) < gap_seconds(b);
-    });
-    longest->is_longest = true;
-    if (options_.until_fits) {
-      candidates_.insert(candidates_.end(), gaps.begin(), gaps.end());
-    } else {
-      candidates_.push_back(*longest);
-    }
-  }
-
-  void add_last_gap(ValueId value, Tick last) {
-    const trace::Lifetime& life = lifetimes_.of(value);
-    if (life.at_end || last < 0 || life.dies <= last + 1 || !reach_.can_drop(value)) return;
-    candidates_.push_back({.value = value,
-                           .from = last,
-                           .to = life.dies,
-                           .bytes = costs_.value(value),
-                           .is_last = true});
+    return written ? *std::move(written) : step_.plain;
   }
 
   double out_seconds(const GapCandidate& c) const {
-    return cost::write_seconds(problem_.machine.tiers[0], trace_.storage_of(c.value).bytes);
+    return cost::write_seconds(problem_.machine.tiers[0], c.copy_bytes);
   }
   double in_seconds(const GapCandidate& c) const {
-    return cost::read_seconds(problem_.machine.tiers[0], trace_.storage_of(c.value).bytes);
+    return cost::read_seconds(problem_.machine.tiers[0], c.copy_bytes);
   }
   double free_seconds(const GapCandidate& c) const {
     return clock_.start(c.to) - in_seconds(c) - clock_.end(c.from) - out_seconds(c);
@@ -163,7 +117,7 @@ class Planner {
 
   bool can_swap(const GapCandidate& c) const {
     return options_.may_swap && !problem_.machine.tiers.empty() && c.is_longest &&
-           trace_.storage_of(c.value).bytes <= host_left_;
+           c.copy_bytes <= host_left_;
   }
 
   // Slots in both lanes: out as early, in as late as possible, the way in after the way out and
@@ -189,7 +143,7 @@ class Planner {
     std::sort(by_free_time.begin(), by_free_time.end());
     const double smallest = options_.ignore_below * mean_bytes();
     for (const auto& [lacking_seconds, i] : by_free_time) {
-      GapCandidate& c = candidates_[i];
+      const GapCandidate& c = candidates_[i];
       if (is_done() || lacking_seconds > 0) return;
       if (!can_swap(c) || static_cast<double>(c.bytes) < smallest) continue;
       const SwapSlots slots = find_slots(c, c.from);
@@ -220,19 +174,25 @@ class Planner {
     profile_->add(static_cast<std::size_t>(first), static_cast<std::size_t>(last), -c.bytes);
   }
 
-  void take_swap(GapCandidate& c, const SwapSlots& slots, Tick gone_from) {
-    c.taken = true;
+  std::size_t index_of(const GapCandidate& c) const {
+    return static_cast<std::size_t>(&c - candidates_.data());
+  }
+
+  void take_swap(const GapCandidate& c, const SwapSlots& slots, Tick gone_from) {
+    taken_[index_of(c)] = true;
     out_lane_.take(slots.out);
     in_lane_.take(slots.in);
-    host_left_ -= trace_.storage_of(c.value).bytes;
+    host_left_ -= c.copy_bytes;
     swap_of_[c.value.slot()] = static_cast<std::int32_t>(decisions_.swaps.size());
     decisions_.swaps.push_back({c.value, TierId{0}, c.from, slots.issue, c.to});
     save(c, gone_from, slots.issue - 1);
   }
 
-  void take_drop(GapCandidate& c) {
-    c.taken = true;
-    dropped_gaps_[c.value.slot()].push_back(static_cast<std::int32_t>(&c - candidates_.data()));
+  void take_drop(const GapCandidate& c) {
+    taken_[index_of(c)] = true;
+    std::int32_t& last = last_drop_[c.value.slot()];
+    dropped_.push_back({static_cast<std::int32_t>(index_of(c)), last});
+    last = static_cast<std::int32_t>(dropped_.size() - 1);
     decisions_.drops.push_back({c.value, c.from});
     save(c, c.from + 1, c.to - 1);
     if (c.is_last) return;
@@ -250,20 +210,21 @@ class Planner {
     swap.issue = std::clamp(std::min(swap.issue, issue), swap.after + 1, swap.need);
   }
 
+  // Every candidate is priced when it first comes up, and most never do.
   void file_candidates() {
     index_.emplace(static_cast<std::size_t>(lifetimes_.end()) + 1);
     priorities_.assign(candidates_.size(), kNever);
+    std::vector<solve::WaitingIntervals::Interval> waiting;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const GapCandidate& c = candidates_[i];
-      if (c.taken || (!can_swap(c) && !can_drop(c))) continue;
-      // Every candidate is priced when it first comes up.
-      index_->add(static_cast<std::int32_t>(i), static_cast<std::size_t>(c.from) + 1,
-                  static_cast<std::size_t>(c.to) - 1, kNever);
+      if (taken_[i] || (!can_swap(c) && !can_drop(c))) continue;
+      waiting.push_back({static_cast<std::int32_t>(i), c.from + 1, c.to - 1});
     }
+    waiting_.emplace(std::move(waiting));
   }
 
   bool can_drop(const GapCandidate& c) const {
-    return (options_.may_recompute || c.is_last) && reach_.can_drop(c.value);
+    return (options_.may_recompute || c.is_last) && step_.reach.can_drop(c.value);
   }
 
   // Second phase: at the fullest tick, the candidate that saves most bytes a second. A price only
@@ -274,33 +235,54 @@ class Planner {
     if (!index_) file_candidates();
     bool progress = false;
     while (!is_done()) {
-      const std::size_t worst = profile_->argmax();
-      const std::optional<std::int32_t> id = index_->best(worst);
+      const auto fullest = static_cast<Tick>(profile_->argmax());
+      price_waiting(fullest);
+      const std::optional<std::int32_t> id = index_->best(static_cast<std::size_t>(fullest));
       if (!id) return progress;
-      GapCandidate& c = candidates_[static_cast<std::size_t>(*id)];
-      const double drop_seconds = can_drop(c) ? replay_seconds(c) : kNever;
-      const auto fullest = static_cast<Tick>(worst);
-      const SwapSlots slots = can_swap(c) ? find_slots(c, fullest) : SwapSlots{};
-      const double swap_seconds = can_swap(c) ? shown_seconds(c, slots, fullest) : kNever;
-      const double cheapest = std::min(drop_seconds, swap_seconds);
-      if (cheapest == kNever) {
+      const GapCandidate& c = candidates_[static_cast<std::size_t>(*id)];
+      const Offer offer = offer_for(c, fullest);
+      if (offer.seconds() == kNever) {
         index_->remove(*id);
         continue;
       }
-      const double msps = static_cast<double>(c.bytes) / std::max(cheapest, 1e-12);
-      if (msps < priorities_[static_cast<std::size_t>(*id)] * 0.999) {
-        set_priority(*id, msps);
+      if (msps(c, offer) < priorities_[static_cast<std::size_t>(*id)] * 0.999) {
+        set_priority(*id, msps(c, offer));
         continue;
       }
       index_->remove(*id);
-      if (drop_seconds <= swap_seconds) {
+      if (offer.drop_seconds <= offer.swap_seconds) {
         take_drop(c);
       } else {
-        take_swap(c, slots, c.from + 1);
+        take_swap(c, offer.slots, c.from + 1);
       }
       progress = true;
     }
     return progress;
+  }
+
+  void price_waiting(Tick fullest) {
+    for (const std::int32_t id : waiting_->take_covering(fullest)) {
+      const GapCandidate& c = candidates_[static_cast<std::size_t>(id)];
+      const Offer offer = offer_for(c, fullest);
+      if (offer.seconds() == kNever) continue;
+      priorities_[static_cast<std::size_t>(id)] = msps(c, offer);
+      index_->add(id, static_cast<std::size_t>(c.from) + 1, static_cast<std::size_t>(c.to) - 1,
+                  msps(c, offer));
+    }
+  }
+
+  Offer offer_for(const GapCandidate& c, Tick fullest) {
+    Offer offer;
+    if (can_drop(c)) offer.drop_seconds = replay_seconds(c);
+    if (can_swap(c)) {
+      offer.slots = find_slots(c, fullest);
+      offer.swap_seconds = shown_seconds(c, offer.slots, fullest);
+    }
+    return offer;
+  }
+
+  static double msps(const GapCandidate& c, const Offer& offer) {
+    return static_cast<double>(c.bytes) / std::max(offer.seconds(), 1e-12);
   }
 
   void set_priority(std::int32_t id, double priority) {
@@ -322,14 +304,15 @@ class Planner {
   // swapped inputs count, since they are not planned yet. Leaves those inputs in swapped_inputs_.
   double find_replay(const GapCandidate& c) {
     swapped_inputs_.clear();
-    std::vector<OpId> ops{trace_.value(c.value).producer};
+    std::vector<OpId>& ops = replay_ops_;
+    ops.assign(1, trace_.value(c.value).producer);
     ++searches_;
     seen_[ops.front().slot()] = searches_;
     double seconds = 0;
     for (std::size_t i = 0; i < ops.size(); ++i) {
       if (ops.size() > kLongestReplay) return kNever;
       seconds += costs_.op(ops[i]);
-      for (const Use& read : trace_.op(ops[i]).reads) {
+      for (const Use& read : trace_.reads(ops[i])) {
         if (read.side_effect) continue;
         if (is_there(read.value, c.to)) {
           if (is_swapped(read.value, c.to)) swapped_inputs_.push_back(read.value);
@@ -360,27 +343,33 @@ class Planner {
   bool is_there(ValueId value, Tick tick) const {
     const trace::Lifetime& life = lifetimes_.of(value);
     if (life.born >= tick || tick > life.dies) return false;
-    return std::none_of(dropped_gaps_[value.slot()].begin(), dropped_gaps_[value.slot()].end(),
-                        [&](std::int32_t gap) {
-                          const GapCandidate& c = candidates_[static_cast<std::size_t>(gap)];
-                          return c.from < tick && (tick < c.to || c.is_last);
-                        });
+    for (std::int32_t i = last_drop_[value.slot()]; i >= 0;) {
+      const DroppedGap& gap = dropped_[static_cast<std::size_t>(i)];
+      const GapCandidate& c = candidates_[static_cast<std::size_t>(gap.candidate)];
+      if (c.from < tick && (tick < c.to || c.is_last)) return false;
+      i = gap.previous;
+    }
+    return true;
   }
 
   const Problem& problem_;
   const Trace& trace_;
   CapuchinOptions options_;
-  trace::Lifetimes lifetimes_;
-  cost::CostTable costs_;
-  std::vector<plan::ExtendedLife> holds_;
-  plan::ReplayReach reach_;
-  StepClock clock_;
-  std::vector<GapCandidate> candidates_;
-  // By value: the candidates whose gaps are dropped.
-  std::vector<std::vector<std::int32_t>> dropped_gaps_;
+  const CapuchinStep& step_;
+  const trace::Lifetimes& lifetimes_;
+  const cost::CostTable& costs_;
+  const StepClock& clock_;
+  const std::vector<GapCandidate>& candidates_;
+  // By candidate: whether it is dropped or swapped.
+  std::vector<bool> taken_;
+  std::vector<DroppedGap> dropped_;
+  // By value: its last entry in dropped_; -1 if none.
+  std::vector<std::int32_t> last_drop_;
   // By value: its entry in decisions_.swaps; -1 if none.
   std::vector<std::int32_t> swap_of_;
   std::vector<ValueId> swapped_inputs_;
+  // Of the last search for a replay.
+  std::vector<OpId> replay_ops_;
   GapDecisions decisions_;
   CopyLane out_lane_;
   CopyLane in_lane_;
@@ -390,32 +379,54 @@ class Planner {
   // Bytes to save until the published method stops, and whether that still counts.
   std::int64_t to_save_ = 0;
   bool as_published_;
+  // The candidates of the second phase: those that have a price, and those that have none yet.
   std::optional<solve::StabIndex> index_;
+  std::optional<solve::WaitingIntervals> waiting_;
   std::vector<double> priorities_;
   // By op: the number of the last search for a replay that met it.
   std::vector<std::int32_t> seen_;
   std::int32_t searches_ = 0;
 };
 
+bool fits(const Problem& problem, const WrittenPlan& plan) {
+  return plan.peak_bytes <= problem.budget_bytes;
+}
+
+double seconds(const Problem& problem, const WrittenPlan& plan) {
+  return simulate(problem, finish_plan(problem, "capuchin", plan)).seconds;
+}
+
+struct TwoPlans {
+  WrittenPlan by_profile;
+  // Not made when the other cannot be beaten.
+  std::optional<WrittenPlan> by_bytes;
+};
+
+// Planners go as soon as their plans are made: what comes next finds their memory still warm.
+TwoPlans make_both(const Problem& problem, const CapuchinOptions& options) {
+  const CapuchinStep step(problem, options);
+  std::optional<Planner> planner(std::in_place, problem, options, step, /*as_published=*/false);
+  TwoPlans plans{planner->plan(), std::nullopt};
+  // Nothing is quicker than swaps that nobody notices.
+  if (fits(problem, plans.by_profile) && planner->is_all_hidden()) return plans;
+  planner.reset();
+  plans.by_bytes = Planner(problem, options, step, /*as_published=*/true).plan();
+  return plans;
+}
+
 }  // namespace
 
 WrittenPlan plan_capuchin(const Problem& problem, const CapuchinOptions& options) {
-  if (!options.until_fits) return Planner(problem, options, /*as_published=*/true).plan();
-  Planner profile_planner(problem, options, /*as_published=*/false);
-  WrittenPlan by_profile = profile_planner.plan();
-  const auto fits = [&](const WrittenPlan& plan) {
-    return plan.peak_bytes <= problem.budget_bytes;
-  };
-  // Nothing is quicker than swaps that nobody notices.
-  if (fits(by_profile) && profile_planner.is_all_hidden()) return by_profile;
-  WrittenPlan by_bytes = Planner(problem, options, /*as_published=*/true).plan();
-  if (!fits(by_bytes) || !fits(by_profile)) {
-    return by_bytes.peak_bytes <= by_profile.peak_bytes ? by_bytes : by_profile;
+  if (!options.until_fits) {
+    const CapuchinStep step(problem, options);
+    return Planner(problem, options, step, /*as_published=*/true).plan();
   }
-  const auto seconds = [&](const WrittenPlan& plan) {
-    return simulate(problem, finish_plan(problem, "capuchin", plan)).seconds;
-  };
-  return seconds(by_bytes) <= seconds(by_profile) ? by_bytes : by_profile;
+  auto [by_profile, by_bytes] = make_both(problem, options);
+  if (!by_bytes) return std::move(by_profile);
+  const bool is_better = fits(problem, *by_bytes) && fits(problem, by_profile)
+                             ? seconds(problem, *by_bytes) <= seconds(problem, by_profile)
+                             : by_bytes->peak_bytes <= by_profile.peak_bytes;
+  return is_better ? *std::move(by_bytes) : std::move(by_profile);
 }
 
 }  // namespace lowtide::policy

@@ -12,6 +12,8 @@ namespace lowtide::policy {
 using trace::Tick;
 
 StepClock::StepClock(const Problem& problem) {
+  start_.reserve(problem.trace->ops().size() + 1);
+  end_.reserve(problem.trace->ops().size() + 1);
   double host = 0;
   double device = 0;
   for (const Op& op : problem.trace->ops()) {
