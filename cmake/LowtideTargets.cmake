@@ -240,3 +240,18 @@ function(lowtide_benchmark_folder folder)
     lowtide_benchmark(${stem} SOURCE "${source}" WITH ${shared} DEPS ${arg_DEPS})
   endforeach()
 endfunction()
+
+# lowtide_benchmark_program(<name> FOLDER <folder> DEPS <folder>... [LINK <target>...])
+# One program from the *.cpp of the folder, in <build>/bench: a benchmark that does its own timing,
+# so it is no part of what bench/run runs.
+function(lowtide_benchmark_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "DEPS;LINK")
+  if(NOT LOWTIDE_BENCH)
+    return()
+  endif()
+  _lowtide_library_names(deps ${arg_DEPS})
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cpp")
+  add_executable(${name} ${sources})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  target_link_libraries(${name} PRIVATE ${deps} ${arg_LINK})
+endfunction()

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,6 +64,26 @@ TEST(OpThatDoesNotFit, FitsIntoTheBudgetThatTheRefusalNames) {
   const auto refusal = refusal_of([&] { multiply(kMiB * 5 / 2); });
   ASSERT_TRUE(refusal.has_value());
   EXPECT_FALSE(refusal_of([&] { multiply(smallest_budget(*refusal)); }).has_value());
+}
+
+// What was dropped and is computed from `source` must be there before that is overwritten, and does
+// not fit.
+TEST(OpThatDoesNotFit, LeavesWhatItWouldHaveOverwrittenToThoseComputedFromIt) {
+  LT_SKIP_IF(why_skip());
+  at::Tensor source = at::ones({512, 512}, test_device());
+  std::vector<at::Tensor> products;
+  {
+    SessionOptions options = options_for(4 * kMiB);
+    options.means = Means::kRecompute;
+    Session session(options);
+    for (int i = 0; i < 8; ++i) products.push_back(source * i);
+    EXPECT_THROW(source.add_(1), OutOfMemory);
+  }
+  EXPECT_EQ(source.sum().item<float>(), 262144.0F);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(products[static_cast<std::size_t>(i)].sum().item<float>(),
+              262144.0F * static_cast<float>(i));
+  }
 }
 
 TEST(OpThatDoesNotFit, LeavesItsArgumentsAndTheSessionUsable) {

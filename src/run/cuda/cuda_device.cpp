@@ -24,6 +24,8 @@ namespace {
 constexpr double kKernelLaunchSeconds = 5e-6;
 // What a kernel reaches of the memory's nominal rate.
 constexpr double kMemoryEfficiency = 0.6;
+// By which torch's allocator grows a segment.
+constexpr std::int64_t kPageBytes = std::int64_t{20} << 20;
 // Where the driver does not tell the rate.
 constexpr double kMemoryBytesPerSecond = 2.5e12;
 
@@ -184,9 +186,13 @@ void CudaDevice::limit(std::optional<std::int64_t> budget_bytes) {
   if (!native.initialized()) native.init(c10::cuda::device_count());
   if (options_.expandable_segments && !old_settings_) old_settings_ = use_expandable_segments();
   if (!old_fraction_) old_fraction_ = native.getMemoryFraction(index_);
+  // Native looks at its limit first and then grows a segment by whole pages: it may pass by one.
+  const bool has_pages =
+      c10::CachingAllocator::AcceleratorAllocatorConfig::use_expandable_segments();
+  const std::int64_t limit_bytes = *budget_bytes - (has_pages ? kPageBytes : 0);
   // Half a byte more, so that rounding never takes one away.
   const double fraction =
-      (static_cast<double>(*budget_bytes) + 0.5) / static_cast<double>(properties_.totalGlobalMem);
+      (static_cast<double>(limit_bytes) + 0.5) / static_cast<double>(properties_.totalGlobalMem);
   native.setMemoryFraction(std::clamp(fraction, 0.0, 1.0), index_);
   // What is cached counts too, and segments that cannot grow would only lie about.
   native.emptyCache();

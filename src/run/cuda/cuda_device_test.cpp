@@ -247,5 +247,15 @@ TEST_F(CudaDeviceTest, TheLimitBindsReservedBytesAndIsLifted) {
   EXPECT_NO_THROW(empty_bytes(256 * kMiB));
 }
 
+// Two of 12 MiB take two pages of 20 MiB.
+TEST_F(CudaDeviceTest, GrowingByPagesStaysUnderTheLimit) {
+  const std::int64_t budget = reserved_bytes() + 32 * kMiB;
+  device().limit(budget);
+  std::vector<at::Tensor> tensors;
+  EXPECT_THROW(for (int i = 0; i < 4; ++i) tensors.push_back(empty_bytes(12 * kMiB)), OutOfMemory);
+  EXPECT_LE(reserved_bytes(), budget);
+  device().limit(std::nullopt);
+}
+
 }  // namespace
 }  // namespace lowtide::cuda

@@ -42,7 +42,8 @@ Call::Call(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& eff
 Call::~Call() {
   if (is_done_) return;
   Books::Lock lock(books_);
-  forget_written(lock);
+  // Before the kernel began nothing was written, and what is evicted may still need the old values.
+  if (is_begun_) forget_written(lock);
   unpin(lock);
   // Values and records are destroyed under the lock only.
   operands_.clear();
@@ -248,6 +249,7 @@ void Call::run_kernel() {
   const auto start = is_capturing ? Clock::now() : Clock::time_point();
   if (is_capturing) device.ledger().start_watermark();
   const int timing = timer.start(signature_);
+  is_begun_ = true;
   op_.redispatchBoxed(keys_, &stack_);
   seconds_ = timer.stop(timing, signature_, operand_bytes_);
   if (is_capturing) host_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();

@@ -80,6 +80,7 @@ class Call {
   double seconds_ = 0;
   // Measured only while a step is captured.
   double host_seconds_ = 0;
+  bool is_begun_ = false;
   bool is_done_ = false;
 };
 

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <fstream>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "report.h"
+
+// bench/train/README.md says what this measures and how; bench/train/run runs it.
+
+namespace {
+
+using namespace lowtide::bench;
+
+struct Arguments {
+  WorkOptions work;
+  MeasureOptions measure;
+  bool op_costs = false;
+  std::string json;
+  std::string commit;
+  std::string machine;
+};
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--model", arguments.work.model, "resnet18 to resnet152, or gpt2-medium");
+  app.add_option("--device", arguments.work.device, "cpu or cuda");
+  app.add_option("--batch", arguments.work.batch, "0: the benchmark's own");
+  app.add_option("--size", arguments.work.size, "of pictures, or of texts; 0: the benchmark's own");
+  app.add_option("--layers", arguments.work.layers, "of the GPT; 0: as many as it has");
+  app.add_option("--vocabulary", arguments.work.vocabulary, "of the GPT");
+  app.add_option("--warm-up", arguments.measure.warm_up_steps, "steps before the timed ones");
+  app.add_option("--steps", arguments.measure.timed_steps, "timed steps of a mode in a round");
+  app.add_option("--rounds", arguments.measure.rounds, "how often all modes take turns");
+  app.add_option("--seconds", arguments.measure.seconds, "no third round is begun after so long");
+  app.add_option("--only", arguments.measure.only, "only modes with one of these in their name");
+  app.add_flag("--op-costs", arguments.op_costs, "measure the host's cost of an op instead");
+  app.add_option("--json", arguments.json, "also write the figures to this file");
+  app.add_option("--commit", arguments.commit, "said in the file");
+  app.add_option("--machine", arguments.machine, "said in the file");
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string line = "bench/train";
+  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  return line;
+}
+
+std::vector<std::string> too_costly(const std::vector<OpCost>& costs) {
+  std::vector<std::string> broken;
+  for (const OpCost& cost : costs) {
+    if (median(cost.watching) > kMostNanoseconds) {
+      broken.push_back(cost.name + " on " + cost.device + ": costs more than 2 us an op");
+    }
+  }
+  return broken;
+}
+
+int run(const Arguments& arguments, const std::string& command) {
+  nlohmann::json json = {
+      {"command", command}, {"commit", arguments.commit}, {"machine", arguments.machine}};
+  std::vector<std::string> broken;
+  if (arguments.op_costs) {
+    const auto costs = measure_op_costs(arguments.work.device, arguments.measure.rounds);
+    print(std::cout, costs);
+    broken = too_costly(costs);
+    json["op_costs"] = to_json(costs);
+  } else {
+    const Measurement measurement = measure(arguments.work, arguments.measure);
+    print(std::cout, measurement);
+    broken = broken_promises(measurement);
+    json.update(to_json(measurement));
+  }
+  for (const std::string& promise : broken) std::cout << "BROKEN: " << promise << "\n";
+  json["broken"] = broken;
+  if (!arguments.json.empty()) std::ofstream(arguments.json) << json.dump(1) << "\n";
+  return broken.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Trains under budgets and without, in turn, and compares time, memory and bits.");
+  add_options(app, arguments);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(arguments, command_line(argc, argv));
+  } catch (const std::exception& error) {
+    std::cerr << "bench/train: " << error.what() << "\n";
+    return 2;
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iostream>
+#include <optional>
+
+namespace lowtide::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Runs modes on one work, one after the other.
+class Rounds {
+ public:
+  Rounds(const WorkOptions& work, const MeasureOptions& options)
+      : options_(options), device_(work.device), work_(make_work(work)) {
+    result_.work = work;
+    for (Mode& mode : modes_for(work.model)) {
+      if (is_wanted(mode)) result_.rows.push_back({.mode = std::move(mode)});
+    }
+  }
+
+  Measurement run() {
+    // Loads kernels and makes the libraries' workspaces, which then belong to no mode.
+    Row discarded = {.mode = {.name = "first run"}};
+    run_mode(discarded);
+    const Clock::time_point start = Clock::now();
+    for (int round = 0; round < options_.rounds; ++round) {
+      if (round >= 2 && options_.seconds > 0 && seconds_since(start) > options_.seconds) break;
+      run_round();
+      ++result_.rounds;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool is_wanted(const Mode& mode) const {
+    if (options_.only.empty() || mode.name == "plain" || mode.name == "watching") return true;
+    return std::any_of(options_.only.begin(), options_.only.end(), [&](const std::string& part) {
+      return mode.name.find(part) != std::string::npos;
+    });
+  }
+
+  void run_round() {
+    double plain_seconds = 0;
+    for (Row& row : result_.rows) {
+      if (!row.failure.empty()) continue;
+      std::cerr << "round " << result_.rounds + 1 << ": " << row.mode.name << std::flush;
+      const Clock::time_point start = Clock::now();
+      run_mode(row);
+      if (!row.failure.empty()) {
+        std::cerr << ": " << row.failure << "\n";
+        continue;
+      }
+      const double seconds = median(row.step_seconds.back());
+      if (&row == &result_.rows.front()) plain_seconds = seconds;
+      row.ratios.push_back(seconds / plain_seconds);
+      std::cerr << ": " << 1e3 * seconds << " ms, x" << row.ratios.back() << ", in all "
+                << seconds_since(start) << " s\n";
+    }
+  }
+
+  void run_mode(Row& row) {
+    const Mode& mode = row.mode;
+    work_->begin(mode.checkpoint_blocks);
+    empty_cache(device_);
+    synchronize(device_);
+    reset_peaks(device_);
+    row.step_seconds.emplace_back();
+    const DeviceMemory before = read_peaks(device_);
+    if (mode.has_session) {
+      run_in_session(row);
+    } else {
+      run_steps(row, nullptr);
+    }
+    note_peaks(row, before);
+    if (row.failure.empty()) {
+      compare(row);
+    } else {
+      check_usable(row);
+    }
+    work_->end();
+  }
+
+  void run_in_session(Row& row) {
+    const Mode& mode = row.mode;
+    row.budget_bytes = static_cast<std::int64_t>(mode.budget_share *
+                                                 static_cast<double>(result_.plain_peak_bytes));
+    const std::string budget = row.budget_bytes == 0 ? "" : std::to_string(row.budget_bytes) + "B";
+    Session session({.budget = budget, .device = device_, .means = mode.means});
+    try {
+      run_steps(row, &session);
+    } catch (const OutOfMemory& error) {
+      row.failure = error.what();
+      row.smallest_budget_bytes = error.smallest_budget_bytes();
+    } catch (const std::exception& error) {
+      row.failure = error.what();
+    }
+    row.session = session.stats();
+  }
+
+  void run_steps(Row& row, Session* session) {
+    row.steps = options_.warm_up_steps + options_.timed_steps;
+    for (int i = 0; i < row.steps; ++i) {
+      synchronize(device_);
+      const Clock::time_point start = Clock::now();
+      if (session != nullptr) {
+        session->step([this] { work_->step(); });
+      } else {
+        work_->step();
+      }
+      const double host_seconds = seconds_since(start);
+      synchronize(device_);
+      if (i < options_.warm_up_steps) continue;
+      row.step_seconds.back().push_back(seconds_since(start));
+      row.host_seconds.push_back(host_seconds);
+    }
+  }
+
+  void note_peaks(Row& row, const DeviceMemory& before) {
+    const DeviceMemory peaks = read_peaks(device_);
+    row.torch.allocated_peak_bytes =
+        std::max(row.torch.allocated_peak_bytes, peaks.allocated_peak_bytes);
+    row.torch.reserved_peak_bytes =
+        std::max(row.torch.reserved_peak_bytes, peaks.reserved_peak_bytes);
+    row.torch.cache_flushes = peaks.cache_flushes - before.cache_flushes;
+    row.torch.failures = peaks.failures - before.failures;
+    // Torch does not count on the CPU; there, what a session without budget saw stands for plain.
+    if (row.mode.name == "plain" || row.mode.name == "watching") {
+      result_.plain_peak_bytes = std::max(result_.plain_peak_bytes,
+                                          device_ == "cpu"       ? row.session.peak_bytes
+                                          : row.mode.has_session ? 0
+                                                                 : row.torch.allocated_peak_bytes);
+    }
+  }
+
+  // After a step that failed, all tensors must be there again.
+  void check_usable(Row& row) {
+    try {
+      static_cast<void>(work_->outcome());
+    } catch (const std::exception& error) {
+      row.is_usable_after = false;
+      std::cerr << "\n" << error.what();
+      work_ = make_work(result_.work);
+    }
+  }
+
+  void compare(Row& row) {
+    const Outcome outcome = work_->outcome();
+    if (!expected_) {
+      expected_ = outcome;
+      return;
+    }
+    row.losses_match = row.losses_match && outcome.losses == expected_->losses;
+    row.parameters_match = row.parameters_match && outcome.parameters == expected_->parameters;
+    row.buffers_match = row.buffers_match && outcome.buffers == expected_->buffers;
+    if (row.mode.name == "plain") result_.plain_repeats = row.matches();
+  }
+
+  const MeasureOptions options_;
+  const std::string device_;
+  std::unique_ptr<Work> work_;
+  // Of the first run, which is plain too.
+  std::optional<Outcome> expected_;
+  Measurement result_;
+};
+
+}  // namespace
+
+Measurement measure(const WorkOptions& work, const MeasureOptions& options) {
+  set_numerics(work.model);
+  return Rounds(with_defaults(work), options).run();
+}
+
+std::vector<std::string> broken_promises(const Measurement& measurement) {
+  std::vector<std::string> broken;
+  if (!measurement.plain_repeats) broken.emplace_back("plain does not repeat itself");
+  for (const Row& row : measurement.rows) {
+    if (!row.mode.has_session) continue;
+    const auto add = [&](const std::string& what) {
+      broken.push_back(row.mode.name + ": " + what);
+    };
+    if (!row.failure.empty() && !row.is_refused()) add("failed: " + row.failure);
+    if (!row.matches()) add("not the bits of plain");
+    if (!row.is_usable_after) add("tensors were lost after the refusal");
+    // What is refused may have been too much from the start.
+    if (row.budget_bytes == 0 || row.is_refused()) continue;
+    if (row.session.peak_bytes > row.budget_bytes) add("held more than the budget");
+    if (row.torch.allocated_peak_bytes > row.budget_bytes) add("torch allocated over the budget");
+    if (row.torch.reserved_peak_bytes > row.budget_bytes) add("torch reserved over the budget");
+  }
+  return broken;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace lowtide::bench

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device_memory.h"
+#include "lowtide/session.h"
+#include "modes.h"
+#include "work.h"
+
+namespace lowtide::bench {
+
+struct MeasureOptions {
+  int warm_up_steps = 3;
+  int timed_steps = 5;
+  // All modes in turn, so often.
+  int rounds = 5;
+  // No round is begun after so long, except the first two; 0: no limit.
+  double seconds = 0;
+  // If not empty, only modes whose name holds one of these; plain and watching always.
+  std::vector<std::string> only;
+};
+
+// One mode over all rounds.
+struct Row {
+  Mode mode;
+  std::int64_t budget_bytes = 0;
+  // One list a round.
+  std::vector<std::vector<double>> step_seconds{};
+  // Of those, until the host had issued the step's work. All rounds in one list.
+  std::vector<double> host_seconds{};
+  // By round: the median of the mode's steps over that of plain's.
+  std::vector<double> ratios{};
+  // Peaks of all rounds; flushes and failures of the last.
+  DeviceMemory torch{};
+  // Of the last round; steps, evictions and the like cover warm-up and timed steps.
+  SessionStats session{};
+  int steps = 0;
+  bool losses_match = true;
+  bool parameters_match = true;
+  bool buffers_match = true;
+  // Why it was not measured further; of a refusal, with the budget that its op needed.
+  std::string failure{};
+  std::int64_t smallest_budget_bytes = 0;
+  bool is_usable_after = true;
+
+  bool is_refused() const { return smallest_budget_bytes > 0; }
+  bool matches() const { return losses_match && parameters_match && buffers_match; }
+};
+
+struct Measurement {
+  WorkOptions work;
+  int rounds = 0;
+  std::int64_t plain_peak_bytes = 0;
+  bool plain_repeats = true;
+  std::vector<Row> rows;
+};
+
+// Progress goes to stderr. Requires: no session is open.
+Measurement measure(const WorkOptions& work, const MeasureOptions& options);
+
+// What Lowtide promises and the measurement shows to be broken, in words; empty if all is well.
+std::vector<std::string> broken_promises(const Measurement& measurement);
+
+double median(std::vector<double> values);
+
+}  // namespace lowtide::bench

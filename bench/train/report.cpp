@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+namespace lowtide::bench {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+template <class... Values>
+std::string format(const char* form, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, form, values...);
+  return text;
+}
+
+std::string gib(std::int64_t bytes) { return format("%.2f", static_cast<double>(bytes) / kGib); }
+
+double row_median_seconds(const Row& row) {
+  std::vector<double> all;
+  for (const auto& round : row.step_seconds) all.insert(all.end(), round.begin(), round.end());
+  return median(all);
+}
+
+std::string spread(const std::vector<double>& values, const char* form) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return format(form, *low) + ".." + format(form, *high);
+}
+
+const char* bits(const Row& row) {
+  if (row.matches()) return "same";
+  return row.losses_match && row.parameters_match ? "buffers differ" : "DIFFER";
+}
+
+std::string prediction(const Row& row) {
+  return row.mode.predicted_ratio ? format("%.2f", *row.mode.predicted_ratio) : "refused";
+}
+
+void print_row(std::ostream& out, const Row& row) {
+  const std::string start = format("| %-20s | %s |", row.mode.name.c_str(),
+                                   row.budget_bytes > 0 ? gib(row.budget_bytes).c_str() : "-");
+  if (!row.failure.empty()) {
+    const std::string why = row.is_refused()
+                                ? "refused; its op needs " + gib(row.smallest_budget_bytes) + " GiB"
+                                : row.failure.substr(0, 120);
+    out << start << " " << why << " | | " << prediction(row) << " | | | | | | |\n";
+    return;
+  }
+  const SessionStats& s = row.session;
+  const double steps = std::max(row.steps, 1);
+  out << start
+      << format(" %.1f (%.1f) |", 1e3 * row_median_seconds(row), 1e3 * median(row.host_seconds))
+      << format(" %.3f (", median(row.ratios)) << spread(row.ratios, "%.3f") << ") | "
+      << prediction(row) << " | " << gib(row.torch.allocated_peak_bytes) << " / "
+      << gib(row.torch.reserved_peak_bytes) << " | " << gib(s.peak_bytes) << " / "
+      << gib(s.reserved_peak_bytes) << " | "
+      << format("%.0f / %.0f", static_cast<double>(s.evictions) / steps,
+                static_cast<double>(s.recomputes) / steps)
+      << " | "
+      << format("%.2f / %.2f", static_cast<double>(s.bytes_to_host) / kGib / steps,
+                static_cast<double>(s.bytes_from_host) / kGib / steps)
+      << " | "
+      << format("%.1f / %.1f", static_cast<double>(row.torch.cache_flushes) / steps,
+                static_cast<double>(row.torch.failures) / steps)
+      << " | " << bits(row) << " |\n";
+}
+
+}  // namespace
+
+void print(std::ostream& out, const Measurement& measurement) {
+  const WorkOptions& work = measurement.work;
+  out << "\n"
+      << work.model << ", batch " << work.batch << ", size " << work.size << ", " << work.device
+      << ": plain peak " << gib(measurement.plain_peak_bytes) << " GiB, " << measurement.rounds
+      << " rounds\n"
+      << "| mode | budget GiB | step ms (host) | of plain (least..most) | predicted | torch's peak "
+         "GiB: "
+         "allocated / reserved | session's | evictions / recomputes a step | GiB to / from host a "
+         "step | torch's cache flushes / failures a step | bits |\n"
+      << "|---|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const Row& row : measurement.rows) print_row(out, row);
+}
+
+void print(std::ostream& out, const std::vector<OpCost>& costs) {
+  out << "\n| host cost of an op, ns | device | ops | plain | watching adds (least..most) | a "
+         "budget "
+         "that fits adds |\n|---|---|---|---|---|---|\n";
+  for (const OpCost& cost : costs) {
+    out << "| " << cost.name << " | " << cost.device << " | " << cost.ops << " | "
+        << format("%.0f", median(cost.plain)) << " | " << format("%.0f (", median(cost.watching))
+        << spread(cost.watching, "%.0f") << ") | " << format("%.0f (", median(cost.fits))
+        << spread(cost.fits, "%.0f") << ") |\n";
+  }
+}
+
+nlohmann::json to_json(const Row& row) {
+  const SessionStats& s = row.session;
+  nlohmann::json json = {
+      {"mode", row.mode.name},
+      {"budget_bytes", row.budget_bytes},
+      {"predicted_ratio", nullptr},
+      {"step_seconds", row.step_seconds},
+      {"host_seconds", row.host_seconds},
+      {"ratios", row.ratios},
+      {"torch_allocated_peak_bytes", row.torch.allocated_peak_bytes},
+      {"torch_reserved_peak_bytes", row.torch.reserved_peak_bytes},
+      {"torch_cache_flushes", row.torch.cache_flushes},
+      {"torch_failures", row.torch.failures},
+      {"session_peak_bytes", s.peak_bytes},
+      {"session_reserved_peak_bytes", s.reserved_peak_bytes},
+      {"host_peak_bytes", s.host_peak_bytes},
+      {"steps", row.steps},
+      {"ops", s.ops},
+      {"drops", s.drops},
+      {"moves", s.moves},
+      {"recomputes", s.recomputes},
+      {"recompute_seconds", s.recompute_seconds},
+      {"bytes_to_host", s.bytes_to_host},
+      {"bytes_from_host", s.bytes_from_host},
+      {"kept_unsafe", s.kept_unsafe},
+      {"chunked_ops", s.chunked_ops},
+      {"losses_match", row.losses_match},
+      {"parameters_match", row.parameters_match},
+      {"buffers_match", row.buffers_match},
+  };
+  if (row.mode.predicted_ratio) json["predicted_ratio"] = *row.mode.predicted_ratio;
+  if (!row.failure.empty()) json["failure"] = row.failure;
+  if (row.is_refused()) {
+    json["smallest_budget_bytes"] = row.smallest_budget_bytes;
+    json["usable_after"] = row.is_usable_after;
+  }
+  return json;
+}
+
+nlohmann::json to_json(const Measurement& measurement) {
+  const WorkOptions& work = measurement.work;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Row& row : measurement.rows) rows.push_back(to_json(row));
+  return {{"model", work.model},
+          {"device", work.device},
+          {"batch", work.batch},
+          {"size", work.size},
+          {"rounds", measurement.rounds},
+          {"plain_peak_bytes", measurement.plain_peak_bytes},
+          {"plain_repeats", measurement.plain_repeats},
+          {"rows", rows}};
+}
+
+nlohmann::json to_json(const std::vector<OpCost>& costs) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const OpCost& cost : costs) {
+    rows.push_back({{"name", cost.name},
+                    {"device", cost.device},
+                    {"ops", cost.ops},
+                    {"plain_nanoseconds", cost.plain},
+                    {"watching_adds_nanoseconds", cost.watching},
+                    {"fits_adds_nanoseconds", cost.fits}});
+  }
+  return rows;
+}
+
+}  // namespace lowtide::bench

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "work.h"
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <ATen/autocast_mode.h>
+#include <torch/torch.h>
+
+#include "optimizers.h"
+#include "zoo/gpt.h"
+#include "zoo/resnet.h"
+
+namespace lowtide::bench {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr std::int64_t kClasses = 1000;
+
+// torch.autocast(device, bfloat16).
+class Autocast {
+ public:
+  explicit Autocast(at::DeviceType device) : device_(device) {
+    at::autocast::set_autocast_enabled(device_, true);
+    at::autocast::set_autocast_dtype(device_, at::kBFloat16);
+    at::autocast::increment_nesting();
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+  ~Autocast() {
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(device_, false);
+  }
+
+ private:
+  const at::DeviceType device_;
+};
+
+// The parts in which the models differ.
+struct Model {
+  std::shared_ptr<torch::nn::Module> module;
+  std::function<at::Tensor()> loss;
+  std::function<void(bool)> checkpoint_blocks;
+  std::unique_ptr<Optimizer> (*make_optimizer)(std::vector<at::Tensor>);
+};
+
+Model make_resnet(const WorkOptions& options, int depth) {
+  const at::Device device(options.device);
+  auto net = std::make_shared<zoo::Resnet>(zoo::ResnetOptions{.depth = depth, .classes = kClasses});
+  net->to(device);
+  const at::Tensor pictures =
+      torch::randn({options.batch, 3, options.size, options.size}, at::TensorOptions(device));
+  const at::Tensor labels =
+      torch::randint(kClasses, {options.batch}, at::TensorOptions(device).dtype(at::kLong));
+  return {.module = net,
+          .loss = [=] { return torch::cross_entropy_loss(net->forward(pictures), labels); },
+          .checkpoint_blocks = [net](bool is_on) { net->checkpoint_blocks(is_on); },
+          .make_optimizer = make_momentum};
+}
+
+Model make_gpt(const WorkOptions& options) {
+  const at::Device device(options.device);
+  zoo::GptOptions shape = zoo::GptOptions::medium();
+  shape.layers = options.layers;
+  shape.context = options.size;
+  shape.vocabulary = options.vocabulary;
+  auto net = std::make_shared<zoo::Gpt>(shape);
+  net->to(device);
+  const auto make_tokens = [&] {
+    return torch::randint(options.vocabulary, {options.batch, options.size},
+                          at::TensorOptions(device).dtype(at::kLong));
+  };
+  const at::Tensor tokens = make_tokens();
+  const at::Tensor targets = make_tokens().flatten();
+  const auto loss = [=] {
+    const Autocast autocast(device.type());
+    return torch::cross_entropy_loss(net->forward(tokens).flatten(0, 1), targets);
+  };
+  return {.module = net,
+          .loss = loss,
+          .checkpoint_blocks = [net](bool is_on) { net->checkpoint_blocks(is_on); },
+          .make_optimizer = make_fused_adamw};
+}
+
+Model make_model(const WorkOptions& options) {
+  torch::manual_seed(kSeed);
+  const std::string resnet = "resnet";
+  if (options.model.starts_with(resnet)) {
+    return make_resnet(options, std::stoi(options.model.substr(resnet.size())));
+  }
+  if (options.model == "gpt2-medium") return make_gpt(options);
+  throw std::invalid_argument("unknown model " + options.model);
+}
+
+std::vector<std::int64_t> sums_of_bits(const std::vector<at::Tensor>& tensors) {
+  std::vector<std::int64_t> sums;
+  for (const at::Tensor& tensor : tensors) {
+    const at::Tensor flat = tensor.detach().reshape({-1});
+    const bool is_real = flat.is_floating_point();
+    sums.push_back((is_real ? flat.view(at::kInt) : flat).sum(at::kLong).item<std::int64_t>());
+  }
+  return sums;
+}
+
+class Training final : public Work {
+ public:
+  explicit Training(Model model)
+      : model_(std::move(model)),
+        parameters_(model_.module->parameters()),
+        buffers_(model_.module->buffers()) {
+    for (const at::Tensor& tensor : parameters_) first_.push_back(tensor.detach().cpu().clone());
+    for (const at::Tensor& tensor : buffers_) first_.push_back(tensor.cpu().clone());
+  }
+
+  void begin(bool checkpoint_blocks) override {
+    end();
+    const torch::NoGradGuard no_grad;
+    std::size_t i = 0;
+    for (at::Tensor& tensor : parameters_) tensor.copy_(first_[i++]);
+    for (at::Tensor& tensor : buffers_) tensor.copy_(first_[i++]);
+    model_.checkpoint_blocks(checkpoint_blocks);
+    optimizer_ = model_.make_optimizer(parameters_);
+    torch::manual_seed(kSeed + 1);
+  }
+
+  void step() override {
+    free_gradients();
+    const at::Tensor loss = model_.loss();
+    loss.backward();
+    optimizer_->step();
+    losses_.push_back(loss.detach());
+  }
+
+  Outcome outcome() override {
+    Outcome outcome;
+    for (const at::Tensor& loss : losses_) outcome.losses.push_back(loss.item<float>());
+    outcome.parameters = sums_of_bits(parameters_);
+    outcome.buffers = sums_of_bits(buffers_);
+    return outcome;
+  }
+
+  void end() override {
+    free_gradients();
+    optimizer_.reset();
+    losses_.clear();
+  }
+
+ private:
+  void free_gradients() {
+    for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+  }
+
+  Model model_;
+  std::vector<at::Tensor> parameters_, buffers_;
+  // In host memory.
+  std::vector<at::Tensor> first_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<at::Tensor> losses_;
+};
+
+}  // namespace
+
+WorkOptions with_defaults(WorkOptions options) {
+  const bool is_gpt = options.model.starts_with("gpt");
+  if (options.batch == 0) options.batch = is_gpt ? 8 : 128;
+  if (options.size == 0) options.size = is_gpt ? 1024 : 224;
+  if (options.layers == 0) options.layers = zoo::GptOptions::medium().layers;
+  return options;
+}
+
+std::unique_ptr<Work> make_work(const WorkOptions& options) {
+  return std::make_unique<Training>(make_model(with_defaults(options)));
+}
+
+void set_numerics(const std::string& model) {
+  at::Context& context = at::globalContext();
+  // Max pooling's backward has atomic sums in one of its layouts, which is not the one used here,
+  // and refuses to run at all unless this only warns. Attention's, on the other hand, sums in a
+  // fixed order only if it does not.
+  context.setDeterministicAlgorithms(true, /*warn_only=*/model.starts_with("resnet"));
+  context.setDeterministicFillUninitializedMemory(false);
+  context.setDeterministicCuDNN(true);
+  // Each thread would choose kernels for itself, by how long they took.
+  context.setBenchmarkCuDNN(false);
+  context.setAllowTF32CuBLAS(true);
+  context.setAllowTF32CuDNN(true);
+}
+
+}  // namespace lowtide::bench
