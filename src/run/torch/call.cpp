@@ -228,6 +228,9 @@ void Call::fill_record(Books::Lock&) {
     Ref& ref = record_->refs[operand.ref];
     const RecordP& producer = operand.value->producer;
     if (producer && !ref.is_scratch) record_->depth = std::max(record_->depth, producer->depth + 1);
+    // Before the kernel, which may take the last reference to an argument off the stack.
+    if (!producer && !ref.is_scratch && !ref.is_written)
+      ref.hold = books_.storage_of(*operand.value);
   }
   if (record_->depth > kMaxDepth) {
     ++books_.counters.kept_unsafe;
@@ -238,7 +241,9 @@ void Call::fill_record(Books::Lock&) {
 void Call::save_random_state() {
   if (!record_ || !effects_.is_random) return;
   record_->random = random_state_before(stack_, first_, books_.torch_device());
-  if (!record_->random) record_.reset();
+  if (record_->random) return;
+  Books::Lock lock(books_);
+  record_.reset();
 }
 
 void Call::run_kernel() {
@@ -289,7 +294,9 @@ void Call::enter_record(Books::Lock&) {
       // Neither its contents nor its life matter; its size does.
       continue;
     }
-    if (operand.value->is_source() && !ref.is_written) ref.hold = books_.storage_of(*operand.value);
+    if (operand.value->is_source() && !ref.is_written && !ref.hold) {
+      ref.hold = books_.storage_of(*operand.value);
+    }
     add_reader(*operand.value, record_);
   }
 }
