@@ -121,7 +121,9 @@ void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
 }
 
 void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& lock) {
-  Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
+  const bool is_plain = has_plain_bytes(tensor);
+  if (!is_plain) has_opaque_operand_ = true;
+  Cell* cell = is_plain ? books_.find_cell(tensor, lock) : nullptr;
   if (cell != nullptr) {
     ++cell->value->pins;
     if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
@@ -131,8 +133,8 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
     operands_.push_back({cell, cell->value, effect, ref, is_parameter});
   }
   if (record_ && can_record_) add_ref(tensor, effect, cell);
-  for (const std::int64_t size :
-       tensor.unsafeGetTensorImpl()->is_python_dispatch() ? c10::IntArrayRef() : tensor.sizes()) {
+  // Nested tensors have no sizes.
+  for (const std::int64_t size : is_plain ? tensor.sizes() : c10::IntArrayRef()) {
     signature_ = mix(signature_, static_cast<std::uint64_t>(size));
   }
 }
@@ -334,7 +336,10 @@ void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
     if (Cell* cell = books_.find_cell(tensor, lock)) {
       value = cell->value;
       value->is_blank = effects_.is_blank_factory;
-      if (effects_.keeps_arguments) ++cell->holds;
+      // What a sparse or nested tensor hands out of itself, its ops go on using.
+      const bool is_inside =
+          has_opaque_operand_ && (tensor.use_count() > 1 || tensor.storage().use_count() > 1);
+      if (effects_.keeps_arguments || is_inside) ++cell->holds;
       if (record_) books_.set_producer(*value, record_);
       made_.push_back(value);
     }
