@@ -67,8 +67,7 @@ Value::~Value() { books.on_value_destroyed(*this); }
 Record::Record(Books& owner, const c10::OperatorHandle& op) : books(owner), handle(op) {}
 
 Record::~Record() {
-  if (!is_entered) return;
-  --books.records_alive;
+  if (is_entered) --books.records_alive;
   for (Ref& ref : refs) {
     if (ref.hold) books.discard(std::move(ref.hold));
   }

@@ -122,7 +122,9 @@ void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
 }
 
 void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& lock) {
-  Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
+  const bool is_plain = has_plain_bytes(tensor);
+  if (!is_plain) has_opaque_operand_ = true;
+  Cell* cell = is_plain ? books_.find_cell(tensor, lock) : nullptr;
   if (cell != nullptr) {
     ++cell->value->pins;
     if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
@@ -132,8 +134,8 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
     operands_.push_back({cell, cell->value, effect, ref, is_parameter});
   }
   if (record_ && can_record_) add_ref(tensor, effect, cell);
-  for (const std::int64_t size :
-       tensor.unsafeGetTensorImpl()->is_python_dispatch() ? c10::IntArrayRef() : tensor.sizes()) {
+  // Nested tensors have no sizes.
+  for (const std::int64_t size : is_plain ? tensor.sizes() : c10::IntArrayRef()) {
     signature_ = mix(signature_, static_cast<std::uint64_t>(size));
   }
 }
@@ -229,6 +231,9 @@ void Call::fill_record(Books::Lock&) {
     Ref& ref = record_->refs[operand.ref];
     const RecordP& producer = operand.value->producer;
     if (producer && !ref.is_scratch) record_->depth = std::max(record_->depth, producer->depth + 1);
+    // Before the kernel, which may take the last reference to an argument off the stack.
+    if (!producer && !ref.is_scratch && !ref.is_written)
+      ref.hold = books_.storage_of(*operand.value);
   }
   if (record_->depth > kMaxDepth) {
     ++books_.counters.kept_unsafe;
@@ -239,7 +244,9 @@ void Call::fill_record(Books::Lock&) {
 void Call::save_random_state() {
   if (!record_ || !effects_.is_random) return;
   record_->random = random_state_before(stack_, first_, books_.torch_device());
-  if (!record_->random) record_.reset();
+  if (record_->random) return;
+  Books::Lock lock(books_);
+  record_.reset();
 }
 
 void Call::run_kernel() {
@@ -291,7 +298,9 @@ void Call::enter_record(Books::Lock&) {
       // Neither its contents nor its life matter; its size does.
       continue;
     }
-    if (operand.value->is_source() && !ref.is_written) ref.hold = books_.storage_of(*operand.value);
+    if (operand.value->is_source() && !ref.is_written && !ref.hold) {
+      ref.hold = books_.storage_of(*operand.value);
+    }
     add_reader(*operand.value, record_);
   }
 }
@@ -329,7 +338,10 @@ void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
     if (Cell* cell = books_.find_cell(tensor, lock)) {
       value = cell->value;
       value->is_blank = effects_.is_blank_factory;
-      if (effects_.keeps_arguments) ++cell->holds;
+      // What a sparse or nested tensor hands out of itself, its ops go on using.
+      const bool is_inside =
+          has_opaque_operand_ && (tensor.use_count() > 1 || tensor.storage().use_count() > 1);
+      if (effects_.keeps_arguments || is_inside) ++cell->holds;
       if (record_) books_.set_producer(*value, record_);
       made_.push_back(value);
     }

@@ -71,6 +71,8 @@ class Call {
   RecordP record_;
   // Whether the op can be recorded, as far as the arguments are concerned.
   bool can_record_ = false;
+  // Some argument keeps its bytes where we do not see them: it is sparse, nested or packed.
+  bool has_opaque_operand_ = false;
   // The results that are new values.
   std::vector<ValueP> made_;
   // Which kind of op it is, as far as time goes: operator and shapes.

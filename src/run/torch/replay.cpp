@@ -43,6 +43,9 @@ class Replay {
     choose_storages();
     fill_storages();
     build_stack();
+    // An op that returns several of its arguments needs them to outlive the call: torch takes them
+    // off the stack before it puts references to them there as results.
+    const torch::jit::Stack arguments = stack_;
     const CurrentOp name(record_.handle.schema().name());
     const RandomStateGuard random(record_.random);
     const SettingsGuard settings(*record_.settings);

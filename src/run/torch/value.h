@@ -159,7 +159,7 @@ struct Record {
   double replay_seconds = 0;
   // How many replays in a row bring its results back at most.
   std::uint32_t depth = 0;
-  // Known to the books: from then on it is destroyed under their lock.
+  // Counted by the books.
   bool is_entered = false;
 };
 

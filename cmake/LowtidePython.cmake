@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+#
+# Tests in Python that run torch's operators inside sessions.
+
+# Sets ${out} to the Python that has the torch we build with, or to "" if that torch has none.
+function(_lowtide_python_with_torch out)
+  set(${out} "" PARENT_SCOPE)
+  cmake_path(GET LibTorch_DIR_FOUND PARENT_PATH packages)
+  cmake_path(SET environment NORMALIZE "${packages}/../../..")
+  find_program(python NAMES python3 python HINTS "${environment}bin" NO_CACHE)
+  if(NOT python)
+    return()
+  endif()
+  # Importing torch would take seconds.
+  set(ask "from importlib.util import find_spec as find
+print(*(find(name).origin for name in ('torch', 'numpy', 'expecttest')))")
+  execute_process(COMMAND "${python}" -c "${ask}" OUTPUT_VARIABLE found ERROR_QUIET)
+  string(FIND "${found}" "${LibTorch_DIR_FOUND}/" position)
+  if(position EQUAL 0)
+    set(${out} "${python}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# lowtide_python_tests(<folder under tests/>)
+# Each test_*.py of the folder is run by the Python that has torch, with the path of a library in the
+# environment variable LT_SHIM: the folder's shim.cpp, over the library that is installed. Not under
+# sanitizers, whose runtime would have to be in that Python; and only with the pinned torch, since
+# another one has other operators.
+function(lowtide_python_tests folder)
+  if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE OR LibTorch_VERSION VERSION_GREATER_EQUAL 2.12)
+    return()
+  endif()
+  set(directory "${PROJECT_SOURCE_DIR}/tests/${folder}")
+  add_library(lowtide_shim SHARED "${directory}/shim.cpp")
+  target_include_directories(lowtide_shim PRIVATE "${PROJECT_SOURCE_DIR}/include"
+                                                  "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(lowtide_shim PRIVATE lowtide_shared)
+  _lowtide_python_with_torch(python)
+  if(NOT python)
+    message(STATUS "tests/${folder} is left out: it needs a Python with torch, numpy and expecttest")
+    return()
+  endif()
+  file(GLOB scripts CONFIGURE_DEPENDS "${directory}/test_*.py")
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM stem)
+    add_test(NAME tests_${folder}.${stem} COMMAND "${python}" -B -m unittest ${stem}
+             WORKING_DIRECTORY "${directory}")
+    set_tests_properties(
+      tests_${folder}.${stem} PROPERTIES LABELS torch TIMEOUT 1200 PROCESSORS 2 ENVIRONMENT
+                                         "LT_SHIM=$<TARGET_FILE:lowtide_shim>")
+  endforeach()
+endfunction()
