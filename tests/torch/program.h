@@ -42,8 +42,6 @@ struct Program {
   std::function<std::unique_ptr<Training>(at::Device, std::uint64_t seed)> make;
   // Why it does not run on a GPU; empty: it does.
   std::string cpu_only = {};
-  // Runs under the label torch-slow.
-  bool is_slow = false;
 };
 
 // All programs, by family. Names are unique.
