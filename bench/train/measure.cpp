@@ -75,13 +75,14 @@ class Rounds {
     synchronize(device_);
     reset_peaks(device_);
     row.step_seconds.emplace_back();
-    const DeviceMemory before = read_peaks(device_);
+    before_ = read_peaks(device_);
     if (mode.has_session) {
       run_in_session(row);
     } else {
       run_steps(row, nullptr);
+      note_peaks(row);
     }
-    note_peaks(row, before);
+    note_plain_peak(row);
     if (row.failure.empty()) {
       compare(row);
     } else {
@@ -105,6 +106,8 @@ class Rounds {
       row.failure = error.what();
     }
     row.session = session.stats();
+    // The end of the session brings back all that it moved, over the budget if need be.
+    note_peaks(row);
   }
 
   void run_steps(Row& row, Session* session) {
@@ -125,21 +128,22 @@ class Rounds {
     }
   }
 
-  void note_peaks(Row& row, const DeviceMemory& before) {
-    const DeviceMemory peaks = read_peaks(device_);
-    row.torch.allocated_peak_bytes =
-        std::max(row.torch.allocated_peak_bytes, peaks.allocated_peak_bytes);
-    row.torch.reserved_peak_bytes =
-        std::max(row.torch.reserved_peak_bytes, peaks.reserved_peak_bytes);
-    row.torch.cache_flushes = peaks.cache_flushes - before.cache_flushes;
-    row.torch.failures = peaks.failures - before.failures;
-    // Torch does not count on the CPU; there, what a session without budget saw stands for plain.
-    if (row.mode.name == "plain" || row.mode.name == "watching") {
-      result_.plain_peak_bytes = std::max(result_.plain_peak_bytes,
-                                          device_ == "cpu"       ? row.session.peak_bytes
-                                          : row.mode.has_session ? 0
-                                                                 : row.torch.allocated_peak_bytes);
-    }
+  void note_peaks(Row& row) {
+    const DeviceMemory now = read_peaks(device_);
+    DeviceMemory& torch = row.torch;
+    torch.allocated_peak_bytes = std::max(torch.allocated_peak_bytes, now.allocated_peak_bytes);
+    torch.reserved_peak_bytes = std::max(torch.reserved_peak_bytes, now.reserved_peak_bytes);
+    torch.cache_flushes = now.cache_flushes - before_.cache_flushes;
+    torch.failures = now.failures - before_.failures;
+  }
+
+  // Torch does not count on the CPU; there, what a session without budget saw stands for plain.
+  void note_plain_peak(const Row& row) {
+    const char* measured = device_ == "cpu" ? "watching" : "plain";
+    if (row.mode.name != measured) return;
+    const std::int64_t peak =
+        device_ == "cpu" ? row.session.peak_bytes : row.torch.allocated_peak_bytes;
+    result_.plain_peak_bytes = std::max(result_.plain_peak_bytes, peak);
   }
 
   // After a step that failed, all tensors must be there again.
@@ -168,6 +172,8 @@ class Rounds {
   const MeasureOptions options_;
   const std::string device_;
   std::unique_ptr<Work> work_;
+  // What torch had counted before the mode began.
+  DeviceMemory before_;
   // Of the first run, which is plain too.
   std::optional<Outcome> expected_;
   Measurement result_;

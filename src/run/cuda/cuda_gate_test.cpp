@@ -18,6 +18,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "lowtide/errors.h"
 #include "run/cuda/gpu_test.h"
 
 namespace lowtide::cuda {
