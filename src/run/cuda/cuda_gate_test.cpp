@@ -27,7 +27,7 @@ namespace {
 // Gives up its tensors, one at a call.
 class TensorEvictor : public engine::Evictor {
  public:
-  std::int64_t evict(std::int64_t) override {
+  std::int64_t evict(std::int64_t, std::int64_t) override {
     ++calls;
     if (tensors.empty()) return 0;
     const auto bytes = static_cast<std::int64_t>(tensors.back().nbytes());

@@ -13,9 +13,9 @@ class Evictor {
  public:
   virtual ~Evictor() = default;
 
-  // Frees at least `bytes` if it can. Returns what was freed; 0 means that nothing is left to
-  // evict.
-  virtual std::int64_t evict(std::int64_t bytes) = 0;
+  // Frees at least `bytes` if it can, for a request of `request_bytes` in one piece: a block of
+  // that size serves it best. Returns what was freed; 0 means that nothing is left to evict.
+  virtual std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) = 0;
 
   // The block at `data` was given back by its owner. Must not take a lock that is held while blocks
   // are freed.

@@ -39,7 +39,7 @@ void Ledger::admit(std::int64_t bytes) {
     const std::int64_t over = held_bytes() + bytes - budget_bytes();
     // Someone else may have freed in between; then there is nothing to evict and all is well.
     if (over <= 0) continue;
-    if (evictor == nullptr || evictor->evict(over) == 0) {
+    if (evictor == nullptr || evictor->evict(over, bytes) == 0) {
       if (try_admit(bytes)) return;
       refuse(bytes);
     }
@@ -65,7 +65,7 @@ void Ledger::refuse(std::int64_t bytes) {
 
 bool Ledger::evict_more(std::int64_t bytes) {
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
-  return evictor != nullptr && evictor->evict(bytes) > 0;
+  return evictor != nullptr && evictor->evict(bytes, bytes) > 0;
 }
 
 void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {

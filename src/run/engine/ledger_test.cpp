@@ -20,7 +20,7 @@ class BlockEvictor final : public Evictor {
  public:
   explicit BlockEvictor(Ledger& ledger) : ledger_(ledger) {}
 
-  std::int64_t evict(std::int64_t bytes) override {
+  std::int64_t evict(std::int64_t bytes, std::int64_t) override {
     std::int64_t freed = 0;
     while (freed < bytes && !blocks.empty()) {
       freed += ledger_.find_block(blocks.front())->bytes;

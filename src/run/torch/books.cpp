@@ -318,17 +318,23 @@ void Books::on_block_freed(void* owner) noexcept {
 }
 
 void Books::bury_dead(Lock& lock) {
-  std::vector<Cell*> dead;
+  buried_.clear();
   {
     const std::lock_guard dead_lock(dead_mutex_);
     if (dead_.empty()) return;
-    dead.swap(dead_);
+    buried_.swap(dead_);
   }
   // A cell is listed twice when its bytes were replaced before it died.
-  std::sort(dead.begin(), dead.end());
-  dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
-  for (Cell* cell : dead) {
+  std::sort(buried_.begin(), buried_.end());
+  buried_.erase(std::unique(buried_.begin(), buried_.end()), buried_.end());
+  for (Cell* cell : buried_) {
     if (!cell->weak.expired()) continue;
+    if (cell->value->pins > 0) {
+      // It died inside an op that is still under way and will look at its cell.
+      const std::lock_guard dead_lock(dead_mutex_);
+      dead_.push_back(cell);
+      continue;
+    }
     if (observer != nullptr) observer->on_buried(*cell);
     detach_value(*cell, lock);
     cells_.erase(cell->impl);

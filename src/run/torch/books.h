@@ -118,7 +118,7 @@ class Books final : public engine::Evictor {
   std::int64_t record_held_bytes(const Lock& lock) const;
 
   // --- Without the lock. ---
-  std::int64_t evict(std::int64_t bytes) override;
+  std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) override;
   void on_block_freed(void* owner) noexcept override;
   std::string describe_shortage(std::int64_t asked_bytes) override;
 
@@ -156,7 +156,7 @@ class Books final : public engine::Evictor {
 
   void add_candidate(Value& value);
   void remove_candidate(Value& value);
-  Value* best_victim(Lock& lock);
+  Value* best_victim(std::int64_t request_bytes, Lock& lock);
   double score(const Value& value);
   double eviction_seconds(const Value& value);
   double drop_seconds(const Value& value);
@@ -192,6 +192,8 @@ class Books final : public engine::Evictor {
 
   std::mutex dead_mutex_;
   std::vector<Cell*> dead_;
+  // Used by bury_dead(), kept for its memory.
+  std::vector<Cell*> buried_;
 };
 
 }  // namespace lowtide::run

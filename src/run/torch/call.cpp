@@ -184,15 +184,16 @@ bool Call::writes_source() const {
 }
 
 void Call::decide_on_record() {
-  const bool has_operands = !operands_.empty();
-  if (!can_record_ || !has_operands || writes_source()) {
+  if (can_record_) unmark_shared_scratch();
+  if (!can_record_ || operands_.empty() || writes_source()) {
     if (record_ && !can_record_) ++books_.counters.kept_unsafe;
     can_record_ = false;
     record_.reset();
-    return;
   }
-  // A storage that is written through one tensor and read through another: nothing of it is
-  // scratch.
+}
+
+// A storage that is written through one tensor and read through another: nothing of it is scratch.
+void Call::unmark_shared_scratch() {
   for (const Operand& operand : operands_) {
     if (!record_->refs[operand.ref].is_scratch || operand.effect == Effect::kHiddenWrite) continue;
     for (const Operand& other : operands_) {
@@ -226,7 +227,7 @@ void Call::bring_back() {
 void Call::fill_record(Books::Lock&) {
   if (!record_) return;
   record_->keys = keys_;
-  record_->settings = current_settings();
+  record_->settings = current_settings(effects_.obeys_precision);
   for (Operand& operand : operands_) {
     Ref& ref = record_->refs[operand.ref];
     const RecordP& producer = operand.value->producer;

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <vector>
-
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <c10/util/SmallVector.h>
 
 #include "run/torch/effects.h"
 #include "run/torch/runtime.h"
@@ -44,6 +43,7 @@ class Call {
   bool needs_help() const;
   void bring_back();
   void decide_on_record();
+  void unmark_shared_scratch();
   bool writes_source() const;
   void save_random_state();
   void fill_record(Books::Lock& lock);
@@ -67,14 +67,14 @@ class Call {
   torch::jit::Stack& stack_;
   // Where the arguments begin on the stack.
   std::size_t first_;
-  std::vector<Operand> operands_;
+  c10::SmallVector<Operand, 6> operands_;
   RecordP record_;
   // Whether the op can be recorded, as far as the arguments are concerned.
   bool can_record_ = false;
   // Some argument keeps its bytes where we do not see them: it is sparse, nested or packed.
   bool has_opaque_operand_ = false;
   // The results that are new values.
-  std::vector<ValueP> made_;
+  c10::SmallVector<ValueP, 3> made_;
   // Which kind of op it is, as far as time goes: operator and shapes.
   std::uint64_t signature_ = 0;
   void* stream_ = nullptr;

@@ -243,6 +243,7 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
   effects.is_metadata = touches_no_bytes(op, effects);
   effects.is_view = is_annotated_view(schema);
   effects.is_random = op.hasTag(at::Tag::nondeterministic_seeded);
+  effects.obeys_precision = !op.hasTag(at::Tag::pointwise) && !effects.is_view;
   effects.is_blank_factory = contains(kBlankFactories, effects.name);
   effects.is_factory = effects.is_blank_factory || contains(kFactories, effects.name);
   effects.overwrites = contains(kOverwriting, effects.name) || op.hasTag(at::Tag::out_variant) ||

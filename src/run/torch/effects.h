@@ -38,6 +38,9 @@ struct OpEffects {
   int unreplayable_rate = -1;
   int unreplayable_flag = -1;
   bool is_random = false;
+  // Multiplies matrices or convolves, so that torch's settings of precision matter. Unknown ops
+  // may.
+  bool obeys_precision = true;
   // Makes a tensor out of nothing. Users fill such tensors by hand, so they are sources.
   bool is_factory = false;
   // A factory whose result holds no contents yet.

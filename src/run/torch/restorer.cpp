@@ -54,7 +54,7 @@ bool Restorer::advance(std::vector<Frame>& frames) {
     } else {
       if (!frame->record) frame->record = frame->value->producer;
       LT_CHECK(frame->record, "a value of ", frame->value->bytes, " bytes cannot be made again");
-      const std::vector<Ref>& refs = frame->record->refs;
+      const auto& refs = frame->record->refs;
       for (; frame->next_ref < refs.size(); ++frame->next_ref) {
         const Ref& ref = refs[frame->next_ref];
         if (!ref.value || ref.is_scratch) continue;
@@ -224,8 +224,10 @@ void add_reader(Value& value, const RecordP& record) {
   constexpr std::size_t kSweepAt = 32;
   const std::size_t count = value.readers.size();
   if (count >= kSweepAt && (count & (count - 1)) == 0) {
-    std::erase_if(value.readers,
-                  [](const std::weak_ptr<Record>& reader) { return reader.expired(); });
+    const auto last =
+        std::remove_if(value.readers.begin(), value.readers.end(),
+                       [](const std::weak_ptr<Record>& reader) { return reader.expired(); });
+    value.readers.erase(last, value.readers.end());
   }
   value.readers.push_back(record);
 }

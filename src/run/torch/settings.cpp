@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/settings.h"
 
+#include <array>
+
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/AutogradState.h>
@@ -84,6 +86,7 @@ void change(const Settings& from, const Settings& to) {
   if (from.cuda_autocast_type != to.cuda_autocast_type) {
     at::autocast::set_autocast_dtype(at::kCUDA, static_cast<at::ScalarType>(to.cuda_autocast_type));
   }
+  if (!to.has_precisions) return;
   if (from.cuda_matmul_precision != to.cuda_matmul_precision ||
       from.cuda_conv_precision != to.cuda_conv_precision ||
       from.mkldnn_matmul_precision != to.mkldnn_matmul_precision) {
@@ -100,34 +103,41 @@ c10::impl::LocalDispatchKeySet local_keys(const Settings& settings) {
 
 }  // namespace
 
-Settings Settings::now() {
+Settings Settings::now(bool with_precisions) {
   using at::Float32Backend;
   using at::Float32Op;
-  const at::Context& context = at::globalContext();
   const c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
-  return {
+  Settings settings{
       .included_keys = keys.included_.raw_repr(),
       .excluded_keys = keys.excluded_.raw_repr(),
       .threads = at::get_num_threads(),
       .cpu_autocast_type = static_cast<std::int16_t>(at::autocast::get_autocast_dtype(at::kCPU)),
       .cuda_autocast_type = static_cast<std::int16_t>(at::autocast::get_autocast_dtype(at::kCUDA)),
       .switches = switches_now(),
-      .cuda_matmul_precision = context.float32Precision(Float32Backend::CUDA, Float32Op::MATMUL),
-      .cuda_conv_precision = context.float32Precision(Float32Backend::CUDA, Float32Op::CONV),
-      .mkldnn_matmul_precision =
-          context.float32Precision(Float32Backend::MKLDNN, Float32Op::MATMUL),
   };
+  if (with_precisions) {
+    const at::Context& context = at::globalContext();
+    settings.has_precisions = true;
+    settings.cuda_matmul_precision =
+        context.float32Precision(Float32Backend::CUDA, Float32Op::MATMUL);
+    settings.cuda_conv_precision = context.float32Precision(Float32Backend::CUDA, Float32Op::CONV);
+    settings.mkldnn_matmul_precision =
+        context.float32Precision(Float32Backend::MKLDNN, Float32Op::MATMUL);
+  }
+  return settings;
 }
 
-SettingsP current_settings() {
-  thread_local SettingsP last;
-  const Settings now = Settings::now();
+SettingsP current_settings(bool with_precisions) {
+  // Ops with and without precisions take turns.
+  thread_local std::array<SettingsP, 2> last_of_kind;
+  SettingsP& last = last_of_kind[with_precisions ? 1 : 0];
+  const Settings now = Settings::now(with_precisions);
   if (!last || *last != now) last = std::make_shared<const Settings>(now);
   return last;
 }
 
 SettingsGuard::SettingsGuard(const Settings& settings)
-    : before_(Settings::now()), differs_(before_ != settings) {
+    : before_(Settings::now(settings.has_precisions)), differs_(before_ != settings) {
   if (!differs_) return;
   change(before_, settings);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(settings));
@@ -135,7 +145,7 @@ SettingsGuard::SettingsGuard(const Settings& settings)
 
 SettingsGuard::~SettingsGuard() {
   if (!differs_) return;
-  change(Settings::now(), before_);
+  change(Settings::now(before_.has_precisions), before_);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(before_));
 }
 

@@ -22,16 +22,18 @@ struct Settings {
   at::Float32Precision cuda_matmul_precision{};
   at::Float32Precision cuda_conv_precision{};
   at::Float32Precision mkldnn_matmul_precision{};
+  bool has_precisions = false;
 
   friend bool operator==(const Settings&, const Settings&) = default;
 
-  static Settings now();
+  // The precisions are looked up only for ops that obey them, since that takes a while.
+  static Settings now(bool with_precisions);
 };
 
 using SettingsP = std::shared_ptr<const Settings>;
 
 // The settings now; the same pointer as last time on this thread if nothing has changed.
-SettingsP current_settings();
+SettingsP current_settings(bool with_precisions);
 
 // Puts settings in force, without the interceptor's key, until it goes out of scope.
 class SettingsGuard {

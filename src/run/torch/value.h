@@ -13,6 +13,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/Storage.h>
+#include <c10/util/SmallVector.h>
 
 #include "run/torch/settings.h"
 
@@ -60,7 +61,7 @@ struct Value {
   // Null: a source.
   RecordP producer;
   // Ops that read it and would need it for a replay.
-  std::vector<std::weak_ptr<Record>> readers;
+  c10::SmallVector<std::weak_ptr<Record>, 2> readers;
   // Ops under way that need it to stay.
   std::int32_t pins = 0;
   std::uint64_t last_use = 0;
@@ -147,12 +148,12 @@ struct Record {
   SettingsP settings;
   // As on the stack, without the tensors of `refs`.
   std::vector<c10::IValue> arguments;
-  std::vector<ArgumentRefs> argument_refs;
-  std::vector<Ref> refs;
+  c10::SmallVector<ArgumentRefs, 4> argument_refs;
+  c10::SmallVector<Ref, 3> refs;
   // What it returned, tensor by tensor with lists laid out flat; null for what is no new value.
-  std::vector<std::weak_ptr<Value>> outputs;
+  c10::SmallVector<std::weak_ptr<Value>, 3> outputs;
   // Values it wrote in place: the index of the Ref, and the value after the write.
-  std::vector<std::pair<std::uint32_t, std::weak_ptr<Value>>> written;
+  c10::SmallVector<std::pair<std::uint32_t, std::weak_ptr<Value>>, 1> written;
   std::optional<RandomState> random;
   double seconds = 0;
   // With what must be computed before it, because the program has released it since.

@@ -26,6 +26,14 @@ std::size_t sample_size(std::size_t candidates) {
   return kLookAtAll / 2 + 2 * static_cast<std::size_t>(std::sqrt(static_cast<double>(candidates)));
 }
 
+// A block that is too small for the request does not make room for it where it was: torch's
+// allocator must then give pages back and take others, for which it waits for the device. A far
+// larger one is cut up.
+double misfit(std::int64_t bytes, std::int64_t request_bytes) {
+  if (bytes < request_bytes) return 8;
+  return bytes > 4 * request_bytes ? 2 : 1;
+}
+
 }  // namespace
 
 void Books::add_candidate(Value& value) {
@@ -43,13 +51,13 @@ void Books::remove_candidate(Value& value) {
   value.candidate = -1;
 }
 
-std::int64_t Books::evict(std::int64_t bytes) {
+std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
   Lock lock(*this);
   bury_dead(lock);
   const std::int64_t before = device_.ledger().held_bytes();
   std::int64_t freed = 0;
   while (freed < bytes) {
-    Value* victim = best_victim(lock);
+    Value* victim = best_victim(request_bytes, lock);
     if (victim == nullptr) break;
     const std::int64_t size = device_.rounded(victim->bytes);
     if (!evict_value(*victim, lock)) {
@@ -63,12 +71,12 @@ std::int64_t Books::evict(std::int64_t bytes) {
   return std::max(freed, before - device_.ledger().held_bytes());
 }
 
-Value* Books::best_victim(Lock&) {
+Value* Books::best_victim(std::int64_t request_bytes, Lock&) {
   Value* best = nullptr;
   double best_score = 0;
   const auto consider = [&](Value* value) {
     if (!can_evict(*value)) return;
-    const double its_score = score(*value);
+    const double its_score = score(*value) * misfit(value->bytes, request_bytes);
     if (best == nullptr || its_score < best_score) {
       best = value;
       best_score = its_score;
