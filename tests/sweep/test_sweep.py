@@ -60,7 +60,8 @@ class Sweep(unittest.TestCase):
     @unittest.skipIf(NAMES, "only some ops are looked at")
     def test_most_of_the_list_was_compared(self):
         self.assertGreater(self.findings.operators, 600)
-        self.assertGreater(self.findings.samples["call_function"], 600 * samples.SAMPLES // 2)
+        most = 600 * min(samples.SAMPLES, samples.DEFAULT_SAMPLES) // 2
+        self.assertGreater(self.findings.samples["call_function"], most)
 
     @unittest.skipIf(NAMES, "only some ops are looked at")
     def test_sessions_evicted(self):
@@ -68,7 +69,7 @@ class Sweep(unittest.TestCase):
         for what in ("drops", "moves", "recomputes"):
             self.assertGreater(counts[what], 10 * self.findings.operators, counts)
 
-    @unittest.skipIf(NAMES or samples.SAMPLES < samples.DEFAULT_SAMPLES, "too few are looked at")
+    @unittest.skipIf(NAMES or samples.SAMPLES != samples.DEFAULT_SAMPLES, "other samples are tried")
     def test_every_exception_is_needed(self):
         stale = sorted(self.expected - set(self.findings.messages))
         self.assertFalse(stale, "these pass now; remove their rows from exceptions.py")
