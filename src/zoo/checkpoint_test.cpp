@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "zoo/checkpoint.h"
 
+#include <vector>
+
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
