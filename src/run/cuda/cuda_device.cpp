@@ -178,6 +178,7 @@ void CudaDevice::remove() {
 }
 
 void CudaDevice::limit(std::optional<std::int64_t> budget_bytes) {
+  ledger().set_margin(0);
   if (!budget_bytes) {
     lift_limit();
     return;

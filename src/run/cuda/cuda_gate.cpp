@@ -39,15 +39,25 @@ void publish(caching::CUDAAllocator* allocator) {
   c10::SetAllocator(c10::kCUDA, allocator);
 }
 
+// What native cannot use of the budget, because it is in pieces, differs from model to model; every
+// refusal, for which native waits for the device, says that more should stay free.
+void widen_margin(engine::Ledger& ledger) {
+  const std::int64_t budget = ledger.budget_bytes();
+  if (budget == engine::Ledger::kNoBudget) return;
+  ledger.set_margin(std::min(ledger.margin_bytes() + budget / 200, budget / 10));
+}
+
 OutOfMemory device_refusal(const engine::Ledger& ledger, std::int64_t bytes,
                            const std::string& reason) {
   const std::int64_t held = ledger.held_bytes() - bytes;
+  // The budget was large enough for the bytes and was not for the pieces they lie in.
+  const std::int64_t needed = std::max(held, ledger.budget_bytes());
   return {
       base::concat("out of memory. The device has no room for ", base::format_bytes(bytes),
                    " although only ", base::format_bytes(held), " of the budget of ",
                    base::format_bytes(ledger.budget_bytes()),
                    " are held, and nothing more can be evicted. Torch's allocator says: ", reason),
-      bytes, held};
+      bytes, needed};
 }
 
 // How native rounds where the user has set roundup_power2_divisions: up to the next of so many
@@ -184,6 +194,7 @@ auto CudaGate::ask_native(const Request& request, Ask ask) {
       return result;
     } catch (const c10::OutOfMemoryError& error) {
       reason = error.msg();
+      widen_margin(ledger);
     }
     if (!may_evict(request.device, request.stream) || !ledger.evict_more(request.bytes)) {
       throw device_refusal(ledger, request.bytes, reason);

@@ -23,10 +23,10 @@ void Ledger::raise_peaks(std::int64_t held) {
   }
 }
 
-bool Ledger::try_admit(std::int64_t bytes) {
+bool Ledger::try_admit(std::int64_t bytes, std::int64_t cap_bytes) {
   std::int64_t held = held_bytes_.load(std::memory_order_relaxed);
   do {
-    if (bytes > budget_bytes() - held) return false;
+    if (bytes > cap_bytes - held) return false;
   } while (!held_bytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
   raise_peaks(held + bytes);
   admitted_.fetch_add(1, std::memory_order_relaxed);
@@ -34,20 +34,20 @@ bool Ledger::try_admit(std::int64_t bytes) {
 }
 
 void Ledger::admit(std::int64_t bytes) {
-  while (!try_admit(bytes)) {
+  while (!try_admit(bytes, budget_bytes() - margin_bytes())) {
     Evictor* evictor = evictor_.load(std::memory_order_acquire);
-    const std::int64_t over = held_bytes() + bytes - budget_bytes();
+    const std::int64_t over = held_bytes() + bytes - (budget_bytes() - margin_bytes());
     // Someone else may have freed in between; then there is nothing to evict and all is well.
     if (over <= 0) continue;
     if (evictor == nullptr || evictor->evict(over, bytes) == 0) {
-      if (try_admit(bytes)) return;
+      if (try_admit(bytes, budget_bytes())) return;
       refuse(bytes);
     }
   }
 }
 
 void Ledger::admit_without_evicting(std::int64_t bytes) {
-  if (!try_admit(bytes)) refuse(bytes);
+  if (!try_admit(bytes, budget_bytes())) refuse(bytes);
 }
 
 void Ledger::refuse(std::int64_t bytes) {

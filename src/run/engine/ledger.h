@@ -59,6 +59,10 @@ class Ledger {
   }
 
   void set_budget(std::int64_t bytes) { budget_bytes_.store(bytes, std::memory_order_relaxed); }
+  // Evicts so that this much of the budget stays free, for an allocator below that cannot use every
+  // byte of it: it needs room in one piece. The margin is used before anything is refused.
+  void set_margin(std::int64_t bytes) { margin_bytes_.store(bytes, std::memory_order_relaxed); }
+  std::int64_t margin_bytes() const { return margin_bytes_.load(std::memory_order_relaxed); }
   std::int64_t budget_bytes() const { return budget_bytes_.load(std::memory_order_relaxed); }
   std::int64_t held_bytes() const { return held_bytes_.load(std::memory_order_relaxed); }
   std::int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
@@ -80,7 +84,7 @@ class Ledger {
     std::unordered_map<void*, Block> blocks;
   };
   Shard& shard_of(void* data) const;
-  bool try_admit(std::int64_t bytes);
+  bool try_admit(std::int64_t bytes, std::int64_t cap_bytes);
   void raise_peaks(std::int64_t held);
   [[noreturn]] void refuse(std::int64_t bytes);
 
@@ -90,6 +94,7 @@ class Ledger {
   std::atomic<std::int64_t> peak_bytes_{0};
   std::atomic<std::int64_t> watermark_bytes_{0};
   std::atomic<std::int64_t> budget_bytes_{kNoBudget};
+  std::atomic<std::int64_t> margin_bytes_{0};
   std::atomic<std::int64_t> admitted_{0};
   std::atomic<std::int64_t> refused_{0};
   std::atomic<Evictor*> evictor_{nullptr};

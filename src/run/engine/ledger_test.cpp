@@ -66,6 +66,21 @@ TEST(Ledger, EvictsRatherThanPassTheBudget) {
   EXPECT_LE(ledger.peak_bytes(), 100);
 }
 
+TEST(Ledger, KeepsTheMarginFreeAsLongAsItCanEvict) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  ledger.set_budget(100);
+  ledger.set_margin(20);
+  ledger.admit(50);
+  ledger.add_block(block(1), 50);
+  evictor.blocks.push_back(block(1));
+  ledger.admit(40);
+  EXPECT_EQ(ledger.held_bytes(), 40) << "90 would fit the budget, but not beside the margin";
+  ledger.admit(50);
+  EXPECT_EQ(ledger.held_bytes(), 90) << "nothing is left to evict, so the margin is used";
+}
+
 TEST(Ledger, RefusesWithWhatWasAskedAndHeld) {
   Ledger ledger;
   BlockEvictor evictor(ledger);

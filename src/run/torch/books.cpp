@@ -235,14 +235,18 @@ bool Books::can_move(const Value& value) const { return rules.may_move && value.
 bool Books::can_evict(const Value& value) const {
   if (!value.is_resident() || value.pins > 0) return false;
   if (!can_drop(value) && !can_move(value)) return false;
+  return value.place == nullptr || (value.place->holds == 0 && !value.place->weak.expired());
+}
+
+// Whether its block is ours to give back: torch may have replaced it, or other streams use it.
+bool Books::owns_block(const Value& value) const {
   if (value.place == nullptr) return true;
-  if (value.place->holds > 0 || value.place->weak.expired()) return false;
   const auto block = device_.ledger().find_block(value.place->data);
   return block && block->owner == value.place && !block->shared_between_streams;
 }
 
 bool Books::evict_value(Value& value, Lock& lock) {
-  if (!can_evict(value)) return false;
+  if (!can_evict(value) || !owns_block(value)) return false;
   if (can_drop(value) && (!can_move(value) || dropping_is_cheaper(value))) {
     drop(value, lock);
     return true;

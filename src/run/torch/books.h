@@ -101,6 +101,7 @@ class Books final : public engine::Evictor {
   bool can_drop(const Value& value) const;
   bool can_move(const Value& value) const;
   bool can_evict(const Value& value) const;
+  bool owns_block(const Value& value) const;
   // Drops it or moves it to the host, as the rules allow. False: it stays.
   bool evict_value(Value& value, Lock& lock);
 
@@ -157,8 +158,8 @@ class Books final : public engine::Evictor {
   void add_candidate(Value& value);
   void remove_candidate(Value& value);
   Value* best_victim(std::int64_t request_bytes, Lock& lock);
-  double score(const Value& value);
-  double eviction_seconds(const Value& value);
+  double score(Value& value);
+  double eviction_seconds(Value& value);
   double drop_seconds(const Value& value);
   double move_seconds(const Value& value) const;
   bool dropping_is_cheaper(const Value& value);

@@ -72,6 +72,9 @@ struct Value {
   // it is not dropped.
   std::int32_t dropped_class = -1;
   double dropped_seconds = 0;
+  // What dropping it was found to cost, and after how many drops; see victims.cpp.
+  double drop_seconds = 0;
+  std::int64_t drop_seconds_known_at = -(std::int64_t{1} << 40);
   // Made by an allocation without contents, and not written since.
   bool is_blank = false;
 };

@@ -20,11 +20,16 @@ namespace lowtide::run {
 namespace {
 
 // Up to so many candidates, all are looked at; of more, a sample.
-constexpr std::size_t kLookAtAll = 96;
+constexpr std::size_t kLookAtAll = 64;
 
 std::size_t sample_size(std::size_t candidates) {
-  return kLookAtAll / 2 + 2 * static_cast<std::size_t>(std::sqrt(static_cast<double>(candidates)));
+  return kLookAtAll / 2 + static_cast<std::size_t>(std::sqrt(static_cast<double>(candidates)));
 }
+
+// What dropping a value costs changes when its neighbours are dropped or come back, which is
+// seldom; and to find it out takes many times as long as to look it up. So it is found out anew
+// only after so many drops.
+constexpr std::int64_t kDropsBetweenLooks = 16;
 
 // A block that is too small for the request does not make room for it where it was: torch's
 // allocator must then give pages back and take others, for which it waits for the device. A far
@@ -93,16 +98,20 @@ Value* Books::best_victim(std::int64_t request_bytes, Lock&) {
   return best;
 }
 
-double Books::score(const Value& value) {
+double Books::score(Value& value) {
   constexpr double kShortest = 1e-7;
   const double stale_seconds = clock_seconds - value.last_use_seconds + kShortest;
   return eviction_seconds(value) / (static_cast<double>(value.bytes) * stale_seconds);
 }
 
-double Books::eviction_seconds(const Value& value) {
+double Books::eviction_seconds(Value& value) {
   if (!can_drop(value)) return move_seconds(value);
-  if (!can_move(value)) return drop_seconds(value);
-  return std::min(drop_seconds(value), move_seconds(value));
+  if (value.drop_seconds_known_at + kDropsBetweenLooks < counters.drops) {
+    value.drop_seconds = drop_seconds(value);
+    value.drop_seconds_known_at = counters.drops;
+  }
+  if (!can_move(value)) return value.drop_seconds;
+  return std::min(value.drop_seconds, move_seconds(value));
 }
 
 bool Books::dropping_is_cheaper(const Value& value) {
