@@ -50,6 +50,10 @@ struct SessionOptions {
   std::int64_t floor_bytes = std::int64_t{64} << 10;
   /// Evicts everything that an op used as soon as the op is done: slow, for tests.
   bool evict_everything = false;
+  /// On a GPU: the budget also caps what torch's allocator takes from the device, which it does in
+  /// pieces of 2 and 20 MiB; so budgets below some 200 MiB want this off. Off: only what it hands
+  /// out.
+  bool cap_reserved = true;
   /// On a GPU: lets torch's allocator grow its segments, so that it reserves hardly more than it
   /// hands out.
   bool expandable_segments = true;

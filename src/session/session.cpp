@@ -117,7 +117,7 @@ void Impl::apply() {
     run::Books::Lock lock(books);
     books.set_rules(rules_, lock);
   }
-  const bool is_capped = budget_bytes_ != engine::Ledger::kNoBudget;
+  const bool is_capped = budget_bytes_ != engine::Ledger::kNoBudget && options_.cap_reserved;
   device.limit(is_capped ? std::optional(budget_bytes_) : std::nullopt);
   device.ledger().set_budget(budget_bytes_);
 }

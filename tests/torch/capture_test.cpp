@@ -22,13 +22,14 @@ struct Captured {
   std::int64_t peak_bytes;
 };
 Captured capture(const std::string& name) {
+  const std::int64_t fixed = fixed_bytes();
   Session session(options_for(0));
   const auto training = program(name).make(test_device(), 1);
   session.step([&] { training->step(0); });
   session.reset_peaks();
   session.capture_next_step();
   session.step([&] { training->step(1); });
-  return {session.captured(), session.stats().peak_bytes};
+  return {session.captured(), session.stats().peak_bytes - fixed};
 }
 
 std::int64_t bytes_of_kind(const Trace& trace, StorageKind kind) {

@@ -23,11 +23,21 @@ struct Reference {
   PlainRun run;
   // The peak of a session that only watches.
   std::int64_t plain_peak_bytes = 0;
+  // What libraries hold for good (cuBLAS: 65 MiB): on a GPU far more than these small programs
+  // need.
+  std::int64_t fixed_bytes = 0;
+
+  // A share of what the program itself takes, beside what is fixed.
+  std::int64_t budget(int share_percent) const {
+    return fixed_bytes + (plain_peak_bytes - fixed_bytes) * share_percent / 100;
+  }
 };
 const Reference& reference(const Program& program, int steps);
 
 struct ManagedRun {
   SessionStats stats;
+  // Held when the program was gone.
+  std::int64_t held_after_bytes = 0;
   // The peak by the meter's books; means nothing on a GPU.
   std::int64_t metered_peak_bytes = 0;
   // The first step that is not as it should be, and how.
@@ -54,6 +64,9 @@ std::optional<Feasible> run_feasibly(const Program& program, SessionOptions opti
 
 // The smallest budget that a refusal names; 0 if it names none.
 std::int64_t smallest_budget(const OutOfMemory& refusal);
+
+// What the device's libraries hold for good, once they have been used; 0 on the CPU.
+std::int64_t fixed_bytes();
 
 // Holds a tensor while its bytes are read.
 Access through(Session& session);

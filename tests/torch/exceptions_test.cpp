@@ -30,7 +30,7 @@ TEST_P(ThrowingSteps, PassTheirExceptionThroughTheSession) {
   LT_SKIP_IF(why_skip());
   const auto& [where, means] = GetParam();
   const Reference& wanted = reference(throwing_program(where), 4);
-  Session session(options_for(wanted.plain_peak_bytes * 8 / 10, means));
+  Session session(options_for(wanted.budget(80), means));
   const std::unique_ptr<Training> training = throwing_program(where).make(test_device(), kSeed);
   for (int i = 0; i < 4; ++i) {
     const auto step = [&] { session.step([&] { training->step(i); }); };
@@ -64,7 +64,7 @@ TEST(ThrowingStep, LetTheSessionEndRightAfterwards) {
   const Reference& wanted = reference(program, 2);
   std::unique_ptr<Training> training;
   {
-    Session session(options_for(wanted.plain_peak_bytes / 2));
+    Session session(options_for(wanted.budget(50)));
     training = program.make(test_device(), kSeed);
     session.step([&] { training->step(0); });
     EXPECT_THROW(session.step([&] { training->step(1); }), PlannedFailure);

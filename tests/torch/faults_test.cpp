@@ -83,7 +83,7 @@ TEST_P(FailingMemory, EndsInTheRightBitsOrInATypedError) {
   if (!test_device().is_cpu()) GTEST_SKIP() << "fails torch's CPU allocator";
   const Program& chosen = program("convolution_residual");
   const Reference& plain = reference(chosen, kSteps);
-  const std::int64_t budget = plain.plain_peak_bytes * 6 / 10;
+  const std::int64_t budget = plain.budget(60);
   int survived = 0;
   int stopped = 0;
   for (std::int64_t allocation = 1; allocation < 4000; allocation += 97) {
@@ -103,7 +103,7 @@ TEST(HostMemory, ThatIsFullLeavesRecomputation) {
   LT_SKIP_IF(why_skip());
   const Program& chosen = program("convolution_residual");
   const Reference& plain = reference(chosen, kSteps);
-  SessionOptions options = options_for(plain.plain_peak_bytes * 7 / 10);
+  SessionOptions options = options_for(plain.budget(70));
   options.host_cap = "64KiB";
   const ManagedRun run = run_managed(chosen, options, plain.run);
   EXPECT_FALSE(run.difference) << *run.difference;

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "base/bytes.h"
 #include "torch/compare.h"
 #include "torch/device.h"
 #include "torch/layers.h"
@@ -36,7 +37,8 @@ std::optional<OutOfMemory> refusal_of(const std::function<void()>& body) {
 // three.
 TEST(OpThatDoesNotFit, IsRefusedByNameWithTheSizesThatMatter) {
   LT_SKIP_IF(why_skip());
-  Session session(options_for(kMiB * 5 / 2));
+  const std::int64_t fixed = fixed_bytes();
+  Session session(options_for(fixed + kMiB * 5 / 2));
   const at::Tensor a = at::ones({512, 512}, test_device());
   const at::Tensor b = at::full({512, 512}, 2.0, test_device());
   const auto refusal = refusal_of([&] { session.step([&] { a.mm(b); }); });
@@ -44,10 +46,10 @@ TEST(OpThatDoesNotFit, IsRefusedByNameWithTheSizesThatMatter) {
   const std::string message = refusal->what();
   EXPECT_THAT(message, HasSubstr("aten::mm"));
   EXPECT_THAT(message, HasSubstr("1.00 MiB"));  // asked for, and the size of each holder
-  EXPECT_THAT(message, HasSubstr("2.50 MiB"));  // the budget
+  EXPECT_THAT(message, HasSubstr(base::format_bytes(fixed + kMiB * 5 / 2)));  // the budget
   EXPECT_THAT(message, HasSubstr("held"));
-  EXPECT_GE(smallest_budget(*refusal), 3 * kMiB);
-  EXPECT_LE(smallest_budget(*refusal), 4 * kMiB);
+  EXPECT_GE(smallest_budget(*refusal), fixed + 3 * kMiB);
+  EXPECT_LE(smallest_budget(*refusal), fixed + 4 * kMiB);
 }
 
 TEST(OpThatDoesNotFit, FitsIntoTheBudgetThatTheRefusalNames) {
@@ -61,7 +63,7 @@ TEST(OpThatDoesNotFit, FitsIntoTheBudgetThatTheRefusalNames) {
     EXPECT_EQ(c.sum().item<float>(), 512.0F * 512.0F * 1024.0F);
     EXPECT_LE(session.stats().peak_bytes, budget);
   };
-  const auto refusal = refusal_of([&] { multiply(kMiB * 5 / 2); });
+  const auto refusal = refusal_of([&] { multiply(fixed_bytes() + kMiB * 5 / 2); });
   ASSERT_TRUE(refusal.has_value());
   EXPECT_FALSE(refusal_of([&] { multiply(smallest_budget(*refusal)); }).has_value());
 }
@@ -73,7 +75,7 @@ TEST(OpThatDoesNotFit, LeavesWhatItWouldHaveOverwrittenToThoseComputedFromIt) {
   at::Tensor source = at::ones({512, 512}, test_device());
   std::vector<at::Tensor> products;
   {
-    SessionOptions options = options_for(4 * kMiB);
+    SessionOptions options = options_for(fixed_bytes() + 4 * kMiB);
     options.means = Means::kRecompute;
     Session session(options);
     for (int i = 0; i < 8; ++i) products.push_back(source * i);
@@ -91,7 +93,7 @@ TEST(OpThatDoesNotFit, LeavesItsArgumentsAndTheSessionUsable) {
   at::Tensor a;
   at::Tensor b;
   {
-    Session session(options_for(kMiB * 5 / 2));
+    Session session(options_for(fixed_bytes() + kMiB * 5 / 2));
     a = at::ones({512, 512}, test_device());
     b = at::full({512, 512}, 2.0, test_device());
     for (int i = 0; i < 3; ++i) {
@@ -120,7 +122,7 @@ TEST(StepThatDoesNotFit, CanBeTakenAgainWithLess) {
         });
       }};
   const Reference& wanted = reference(greedy, 4);
-  Session session(options_for(wanted.plain_peak_bytes * 8 / 10));
+  Session session(options_for(wanted.budget(80)));
   const auto training = greedy.make(test_device(), kSeed);
   for (int i = 0; i < 4; ++i) {
     *is_greedy = true;
@@ -140,8 +142,8 @@ TEST(ModelThatDoesNotFit, IsRefusedWithABudgetThatIsEnough) {
   LT_SKIP_IF(why_skip());
   const Program& large = program("dense_mostly_state");
   const Reference& wanted = reference(large, 3);
-  const auto done = run_feasibly(large, options_for(0, Means::kRecompute),
-                                 wanted.plain_peak_bytes * 3 / 10, wanted);
+  const auto done =
+      run_feasibly(large, options_for(0, Means::kRecompute), wanted.budget(30), wanted);
   ASSERT_TRUE(done.has_value());
   EXPECT_GT(done->refusals, 0);
   EXPECT_EQ(done->run.difference, std::nullopt);

@@ -31,8 +31,8 @@ TEST(Sessions, TrainTwoModelsInTurn) {
   LT_SKIP_IF(why_skip());
   const Program& first = program("convolution_residual");
   const Program& second = program("attention_fused_dropout");
-  const std::int64_t peak =
-      reference(first, 3).plain_peak_bytes + reference(second, 3).plain_peak_bytes;
+  const std::int64_t budget =
+      reference(first, 3).budget(40) + reference(second, 3).budget(40) - fixed_bytes();
   const auto run = [&](Session* session) {
     std::vector<State> states;
     const auto one = first.make(test_device(), kSeed);
@@ -51,7 +51,7 @@ TEST(Sessions, TrainTwoModelsInTurn) {
     return states;
   };
   const std::vector<State> wanted = run(nullptr);
-  Session session(options_for(peak * 4 / 10));
+  Session session(options_for(budget));
   const std::vector<State> got = run(&session);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(first_difference(wanted[i], got[i]), std::nullopt) << "state " << i;
@@ -74,11 +74,11 @@ void take_steps(Training& training, Session& session, const Reference& wanted, i
 TEST(Sessions, NestAndTheInnermostCounts) {
   LT_SKIP_IF(why_skip());
   const Reference& wanted = reference(program("convolution_residual"), 6);
-  Session outer(options_for(wanted.plain_peak_bytes * 8 / 10));
+  Session outer(options_for(wanted.budget(80)));
   const auto training = program("convolution_residual").make(test_device(), kSeed);
   take_steps(*training, outer, wanted, 0, 2);
   {
-    Session inner(options_for(wanted.plain_peak_bytes * 6 / 10));
+    Session inner(options_for(wanted.budget(60)));
     take_steps(*training, inner, wanted, 2, 4);
     EXPECT_LE(inner.stats().peak_bytes, inner.stats().budget_bytes);
     EXPECT_GT(inner.stats().evictions, 0);
@@ -95,7 +95,7 @@ TEST(Sessions, FollowOneAnotherWithPlainStepsBetween) {
   for (int i = 0; i < 9; i += 3) {
     {
       // What was there before a session may count towards its budget, so not a tight one.
-      Session session(options_for(wanted.plain_peak_bytes * 8 / 10));
+      Session session(options_for(wanted.budget(80)));
       take_steps(*training, session, wanted, i, i + 2);
     }
     training->step(i + 2);
@@ -125,7 +125,7 @@ TEST(Sessions, GiveBackAModelThatOutlivesThem) {
 TEST(Sessions, CountStepsThatEndStepTellsOf) {
   LT_SKIP_IF(why_skip());
   const Reference& wanted = reference(program("dense_layer_norm"), 4);
-  Session session(options_for(wanted.plain_peak_bytes * 6 / 10));
+  Session session(options_for(wanted.budget(60)));
   const auto training = program("dense_layer_norm").make(test_device(), kSeed);
   for (int i = 0; i < 4; ++i) {
     training->step(i);

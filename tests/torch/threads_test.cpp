@@ -39,11 +39,11 @@ TEST(TrainingThread, IsManagedUnderAGuard) {
   const Program& here = program("dense_layer_norm");
   const Program& there = program("dense_shared_weights");
   const State wanted_here = last_state(reference(here, kSteps));
-  std::int64_t peak = reference(here, kSteps).plain_peak_bytes;
+  std::int64_t budget = reference(here, kSteps).budget(60);
   const State wanted_there = last_state(reference(there, kSteps));
-  peak += reference(there, kSteps).plain_peak_bytes;
+  budget += reference(there, kSteps).budget(60) - fixed_bytes();
 
-  Session session(options_for(peak * 6 / 10));
+  Session session(options_for(budget));
   const auto one = here.make(test_device(), kSeed);
   const auto two = there.make(test_device(), kSeed);
   std::thread thread([&] {

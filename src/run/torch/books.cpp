@@ -128,12 +128,20 @@ void Books::refresh(Cell& cell, Lock& lock) {
   if (cell.value) detach_value(cell, lock);
   claim_block(cell.impl);
   own_block(cell);
-  auto value = std::make_shared<Value>(*this);
+  auto value = new_value();
   value->place = &cell;
   value->bytes = static_cast<std::int64_t>(cell.impl->nbytes());
   cell.value = std::move(value);
   use(*cell.value);
   add_candidate(*cell.value);
+}
+
+ValueP Books::new_value() {
+  return std::allocate_shared<Value>(std::pmr::polymorphic_allocator<Value>(&pool_), *this);
+}
+
+RecordP Books::new_record(const c10::OperatorHandle& op) {
+  return std::allocate_shared<Record>(std::pmr::polymorphic_allocator<Record>(&pool_), *this, op);
 }
 
 ValueP Books::renew(Cell& cell, RecordP producer, Lock& lock) {
@@ -161,7 +169,7 @@ void Books::detach_value(Cell& cell, Lock&) {
 // The storage has died, but its block's deleter has not told us yet, and will name the cell.
 void Books::abandon(Cell& cell, Lock& lock) {
   detach_value(cell, lock);
-  cell.value = std::make_shared<Value>(*this);
+  cell.value = new_value();
   cell.value->place = &cell;
 }
 

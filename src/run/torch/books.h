@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -78,6 +79,8 @@ class Books final : public engine::Evictor {
   Cell* find_cell(const at::Tensor& tensor, Lock& lock);
   // Whether the books knew the storage before.
   bool knows(const c10::StorageImpl* impl, Lock& lock) const;
+  // A record for an op; it is not in the books yet.
+  RecordP new_record(const c10::OperatorHandle& op);
   // The storage was written: what it holds from now on. The old value becomes a ghost.
   ValueP renew(Cell& cell, RecordP producer, Lock& lock);
   // The value is what an op just returned.
@@ -176,9 +179,13 @@ class Books final : public engine::Evictor {
   template <class Visit>
   void for_each_dropped_neighbour(const Value& value, const Visit& visit) const;
 
+  ValueP new_value();
+
   engine::Device& device_;
   c10::Device torch_device_;
   std::mutex mutex_;
+  // Records and values come and go by the thousand in every step: their memory is kept.
+  std::pmr::synchronized_pool_resource pool_;
   std::unordered_map<c10::StorageImpl*, std::unique_ptr<Cell>> cells_;
   // Resident values of at least the floor's size, in no order; some may be pinned.
   std::vector<Value*> candidates_;

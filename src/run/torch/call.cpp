@@ -77,7 +77,7 @@ void Call::collect(Books::Lock& lock) {
   can_record_ =
       books_.rules.may_recompute && !effects_.is_factory && effects_.can_replay(stack_, first_);
   if (can_record_) {
-    record_ = std::make_shared<Record>(books_, op_);
+    record_ = books_.new_record(op_);
     record_->arguments.resize(count);
   }
   signature_ = reinterpret_cast<std::uintptr_t>(&effects_);
@@ -208,7 +208,7 @@ bool Call::needs_help() const {
   return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
     if (!operand.value->is_resident()) return true;
     return operand.effect != Effect::kReads && operand.value->is_source() &&
-           !operand.value->readers.empty();
+           has_readers(*operand.value);
   });
 }
 

@@ -218,6 +218,11 @@ void Restorer::end_step() {
   ++books_.counters.steps;
 }
 
+bool has_readers(const Value& value) {
+  return std::any_of(value.readers.begin(), value.readers.end(),
+                     [](const std::weak_ptr<Record>& reader) { return !reader.expired(); });
+}
+
 void add_reader(Value& value, const RecordP& record) {
   // Values that many ops read (parameters over a long step) collect dead entries: sweep now and
   // then.

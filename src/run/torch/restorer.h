@@ -42,6 +42,9 @@ class Restorer {
   std::recursive_mutex turn_;
 };
 
+// Whether a record that is still there would need the value for a replay.
+bool has_readers(const Value& value);
+
 // The record keeps a value for its replays.
 void add_reader(Value& value, const RecordP& record);
 
