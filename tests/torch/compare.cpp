@@ -120,8 +120,10 @@ void expect_identical(const Program& program, int steps, int share_percent,
 
 std::int64_t fixed_bytes() {
   if (test_device().is_cpu()) return 0;
-  const at::Tensor matrix = at::ones({64, 64}, test_device());
-  EXPECT_EQ(matrix.mm(matrix).sum().item<float>(), 64.0F * 64.0F * 64.0F);
+  {
+    const at::Tensor matrix = at::ones({64, 64}, test_device());
+    EXPECT_EQ(matrix.mm(matrix).sum().item<float>(), 64.0F * 64.0F * 64.0F);
+  }
   Session session(options_for(0));
   return session.stats().held_bytes;
 }

@@ -24,6 +24,11 @@ class EverythingEvicted : public testing::TestWithParam<Case> {};
 TEST_P(EverythingEvicted, GivesTheBitsOfThePlainRun) {
   const auto& [program, means] = GetParam();
   LT_SKIP_IF(why_skip(program));
+  if (test_device().is_cuda() && program.name.starts_with("recurrent_") &&
+      means != Means::kRecompute) {
+    GTEST_SKIP() << "torch's recurrent modules read the addresses of their weights around the "
+                    "dispatcher, and say so when those are evicted";
+  }
   // Two steps more than it takes until lazily made optimizer states are old.
   const Reference& wanted = reference(program, 4);
   SessionOptions options = options_for(0, means);

@@ -85,6 +85,9 @@ class Books final : public engine::Evictor {
   ValueP renew(Cell& cell, RecordP producer, Lock& lock);
   // The value is what an op just returned.
   void set_producer(Value& value, RecordP producer);
+  // Something was issued to the device: an op, a replay, a fetch. What is used from here on is used
+  // after it.
+  void advance() { device_.tick(++op_number); }
   // The value was used just now.
   void use(Value& value);
   // An op issued to this stream uses the storage.

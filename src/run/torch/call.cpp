@@ -74,8 +74,7 @@ void Call::run() {
 
 void Call::collect(Books::Lock& lock) {
   const std::size_t count = stack_.size() - first_;
-  can_record_ =
-      books_.rules.may_recompute && !effects_.is_factory && effects_.can_replay(stack_, first_);
+  can_record_ = books_.rules.may_recompute && !effects_.is_factory && effects_.is_replayable;
   if (can_record_) {
     record_ = books_.new_record(op_);
     record_->arguments.resize(count);
@@ -261,11 +260,10 @@ void Call::run_kernel() {
   op_.redispatchBoxed(keys_, &stack_);
   seconds_ = timer.stop(timing, signature_, operand_bytes_);
   if (is_capturing) host_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
-  device.tick(books_.op_number + 1);
 }
 
 void Call::enter_results(Books::Lock& lock) {
-  ++books_.op_number;
+  books_.advance();
   ++books_.counters.ops;
   books_.clock_seconds += seconds_;
   if (record_) {

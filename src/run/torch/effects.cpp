@@ -35,26 +35,23 @@ constexpr HiddenWrites kHiddenWrites[] = {
     {"aten::batch_norm_gather_stats_with_counts", kRunning, ""},
 };
 
-// Ops that do not give the same bits again, whatever is put back. With a rate and a flag: only when
-// both are set.
-struct Unreplayable {
-  string_view op;
-  string_view rate;
-  string_view flag;
-};
-constexpr Unreplayable kUnreplayable[] = {
-    // The state of its dropout lies in a tensor that the op changes.
-    {"aten::_cudnn_rnn", "dropout", "train"},
-    {"aten::miopen_rnn", "dropout", "train"},
-    // Hands out memory of the host.
-    {"aten::_pin_memory", "", ""},
-    {"aten::pin_memory", "", ""},
+// Ops that do not give the same bits again, whatever is put back.
+constexpr string_view kUnreplayable[] = {
+    // The state of their dropout, and the room they reserve for backward, lie in tensors that they
+    // change without saying so.
+    "aten::_cudnn_rnn",
+    "aten::_cudnn_rnn_backward",
+    "aten::miopen_rnn",
+    "aten::miopen_rnn_backward",
+    // Hand out memory of the host.
+    "aten::_pin_memory",
+    "aten::pin_memory",
     // Part of what it returns is never written.
-    {"aten::_ctc_loss", "", ""},
+    "aten::_ctc_loss",
     // Its driver gelsy, the one that is taken unless another is named, reads pivots that torch
     // leaves
     // uninitialised: plain runs differ from each other too.
-    {"aten::linalg_lstsq", "", ""},
+    "aten::linalg_lstsq",
 };
 
 // Annotated as writes, but no byte changes.
@@ -216,16 +213,9 @@ void find_argument_effects(const c10::FunctionSchema& schema, OpEffects& effects
   }
 }
 
-void find_replayability(const c10::OperatorHandle& op, OpEffects& effects) {
-  for (const Unreplayable& row : kUnreplayable) {
-    if (row.op != effects.name) continue;
-    effects.unreplayable_rate = argument_named(op.schema(), row.rate);
-    effects.unreplayable_flag = argument_named(op.schema(), row.flag);
-    if (effects.unreplayable_flag < 0) effects.is_replayable = false;
-  }
-  if (effects.keeps_arguments || effects.changes_storages || op.schema().is_vararg()) {
-    effects.is_replayable = false;
-  }
+bool can_be_replayed(const c10::FunctionSchema& schema, const OpEffects& effects) {
+  return !contains(kUnreplayable, effects.name) && !effects.keeps_arguments &&
+         !effects.changes_storages && !schema.is_vararg();
 }
 
 bool touches_no_bytes(const c10::OperatorHandle& op, const OpEffects& effects) {
@@ -252,7 +242,7 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
                                           "aten::_amp_foreach_"};
   effects.is_multi_tensor = starts_with_any(effects.name, kMultiTensor);
   find_argument_effects(schema, effects);
-  find_replayability(op, effects);
+  effects.is_replayable = can_be_replayed(schema, effects);
   return effects;
 }
 
@@ -264,14 +254,6 @@ Effect OpEffects::effect(std::size_t argument, const torch::jit::Stack& stack,
   if (effect != Effect::kHiddenWrite || hidden_write_flag < 0) return effect;
   const c10::IValue& flag = stack[first + static_cast<std::size_t>(hidden_write_flag)];
   return flag.isBool() && !flag.toBool() ? Effect::kReads : effect;
-}
-
-bool OpEffects::can_replay(const torch::jit::Stack& stack, std::size_t first) const {
-  if (!is_replayable) return false;
-  if (unreplayable_flag < 0) return true;
-  const c10::IValue& flag = stack[first + static_cast<std::size_t>(unreplayable_flag)];
-  const c10::IValue& rate = stack[first + static_cast<std::size_t>(unreplayable_rate)];
-  return !(flag.toBool() && rate.toDouble() > 0);
 }
 
 const OpEffects& effects_of(const c10::OperatorHandle& op) {

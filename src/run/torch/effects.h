@@ -34,9 +34,6 @@ struct OpEffects {
   bool is_view = false;
   // Yields the same bits when called again with the same arguments, settings and random state.
   bool is_replayable = true;
-  // Not replayable when both of these arguments are set (a rate above zero, a flag); -1: no matter.
-  int unreplayable_rate = -1;
-  int unreplayable_flag = -1;
   bool is_random = false;
   // Multiplies matrices or convolves, so that torch's settings of precision matter. Unknown ops
   // may.
@@ -56,7 +53,6 @@ struct OpEffects {
   bool is_multi_tensor = false;
 
   Effect effect(std::size_t argument, const torch::jit::Stack& stack, std::size_t first) const;
-  bool can_replay(const torch::jit::Stack& stack, std::size_t first) const;
 };
 
 // The effects of an operator; computed once. The reference stays valid. Any thread.

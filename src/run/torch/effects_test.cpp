@@ -58,24 +58,10 @@ TEST(OpEffects, KnowRandomAndOverwritingOps) {
   EXPECT_FALSE(effects("aten::add_", "Tensor").overwrites);
 }
 
-TEST(OpEffects, DoNotReplayARecurrentNetWhoseDropoutHasAStateOfItsOwn) {
-  const OpEffects& rnn = effects("aten::_cudnn_rnn");
-  const auto count = c10::Dispatcher::singleton()
-                         .findSchemaOrThrow("aten::_cudnn_rnn", "")
-                         .schema()
-                         .arguments()
-                         .size();
-  torch::jit::Stack stack(count);
-  const auto set = [&](double dropout, bool train) {
-    stack[static_cast<std::size_t>(rnn.unreplayable_rate)] = dropout;
-    stack[static_cast<std::size_t>(rnn.unreplayable_flag)] = train;
-  };
-  set(0.5, true);
-  EXPECT_FALSE(rnn.can_replay(stack, 0));
-  set(0.5, false);
-  EXPECT_TRUE(rnn.can_replay(stack, 0));
-  set(0.0, true);
-  EXPECT_TRUE(rnn.can_replay(stack, 0));
+TEST(OpEffects, DoNotReplayRecurrentNetsWithAStateOfTheirOwn) {
+  EXPECT_FALSE(effects("aten::_cudnn_rnn").is_replayable);
+  EXPECT_FALSE(effects("aten::_cudnn_rnn_backward").is_replayable);
+  EXPECT_TRUE(effects("aten::convolution").is_replayable);
 }
 
 TEST(OpEffects, FindMultiTensorOps) {

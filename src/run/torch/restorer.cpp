@@ -100,6 +100,7 @@ void Restorer::fetch(const ValueP& value) {
   // Its storage may have died meanwhile, and the copy with it.
   if (value->residency != Residency::kOnHost) return;
   books_.device().copy_in(bytes.mutable_data(), value->host, value->bytes);
+  books_.advance();
   books_.counters.bytes_from_host += value->bytes;
   books_.install(value, std::move(bytes), lock);
 }
