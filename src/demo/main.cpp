@@ -18,6 +18,7 @@
 #include <torch/nn/functional/loss.h>
 #include <torch/optim/sgd.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -90,6 +91,8 @@ Pictures read_pictures(const Options& options) {
 }
 
 void show_progress(const char* name, int step, int steps, float loss) {
+  // One line that is written over and over; in a file, only how it ended.
+  if (isatty(STDERR_FILENO) == 0 && step != steps) return;
   std::fprintf(stderr, "\r%-9s step %d of %d, loss %.4f", name, step, steps, loss);
   if (step == steps) std::fputc('\n', stderr);
 }
