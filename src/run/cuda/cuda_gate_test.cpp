@@ -302,6 +302,7 @@ TEST_F(CudaGateTest, CostOfEmptyAndFree) {
     const double native = measure();
     device().install();
     std::printf("empty and free: native %.0f ns, gate %.0f ns\n", native, measure());
+    EXPECT_EQ(ledger().held_bytes(), native_bytes());
   }
 }
 

@@ -78,8 +78,10 @@ bool Books::is_ours(const at::Tensor& tensor) const {
          tensor.storage().device_type() == torch_device_.type();
 }
 
-bool Books::knows(const c10::StorageImpl* impl, Lock&) const {
-  return cells_.contains(const_cast<c10::StorageImpl*>(impl));
+Cell* Books::add_cell(const at::Tensor& tensor, Lock& lock) {
+  if (!is_ours(tensor)) return nullptr;
+  c10::StorageImpl* impl = tensor.storage().unsafeGetStorageImpl();
+  return cells_.contains(impl) ? nullptr : make_cell(impl, lock);
 }
 
 Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {

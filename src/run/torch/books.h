@@ -77,8 +77,8 @@ class Books final : public engine::Evictor {
 
   // The cell of a tensor's storage, made if need be; null if the storage is none of ours.
   Cell* find_cell(const at::Tensor& tensor, Lock& lock);
-  // Whether the books knew the storage before.
-  bool knows(const c10::StorageImpl* impl, Lock& lock) const;
+  // The same, but null also if the books know the storage already.
+  Cell* add_cell(const at::Tensor& tensor, Lock& lock);
   // A record for an op; it is not in the books yet.
   RecordP new_record(const c10::OperatorHandle& op);
   // The storage was written: what it holds from now on. The old value becomes a ghost.

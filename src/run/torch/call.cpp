@@ -53,14 +53,16 @@ Call::~Call() {
 
 void Call::run() {
   const CurrentOp name(effects_.name);
+  bool is_helped = false;
   {
     Books::Lock lock(books_);
     books_.bury_dead(lock);
     collect(lock);
     decide_on_record();
-    if (!needs_help()) fill_record(lock);
+    is_helped = needs_help();
+    if (!is_helped) fill_record(lock);
   }
-  if (needs_help()) {
+  if (is_helped) {
     bring_back();
     Books::Lock lock(books_);
     fill_record(lock);
@@ -273,10 +275,8 @@ void Call::enter_results(Books::Lock& lock) {
     ++books_.records_alive;
   }
   for (Operand& operand : operands_) books_.use(*operand.value);
-  if (record_ || effects_.keeps_arguments || effects_.changes_storages) {
-    // Holds must be taken before the storages get new values.
-    enter_record(lock);
-  }
+  // Holds must be taken before the storages get new values.
+  if (record_ || effects_.keeps_arguments) enter_record(lock);
   const bool is_captured = runtime_.is_capturing();
   enter_written(lock);
   enter_outputs(lock);
@@ -332,9 +332,8 @@ void Call::enter_outputs(Books::Lock& lock) {
 
 void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
   ValueP value;
-  if (tensor.defined() && has_plain_bytes(tensor) &&
-      !books_.knows(tensor.storage().unsafeGetStorageImpl(), lock)) {
-    if (Cell* cell = books_.find_cell(tensor, lock)) {
+  if (tensor.defined() && has_plain_bytes(tensor)) {
+    if (Cell* cell = books_.add_cell(tensor, lock)) {
       value = cell->value;
       value->is_blank = effects_.is_blank_factory;
       // What a sparse or nested tensor hands out of itself, its ops go on using.
