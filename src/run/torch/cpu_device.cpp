@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include <c10/core/CPUAllocator.h>
 
 #include "base/check.h"
+#include "run/tier/host_arena.h"
 
 namespace lowtide::run {
 namespace {
@@ -70,46 +70,12 @@ class CpuGate final : public c10::Allocator {
   }
 };
 
-// Host memory for moved values: plain blocks under a cap.
-class HostMemory {
- public:
-  void* allocate(std::int64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (bytes > cap_bytes_ - held_bytes_) return nullptr;
-    void* block = nullptr;
-    if (posix_memalign(&block, 64, static_cast<std::size_t>(bytes)) != 0) return nullptr;
-    sizes_[block] = bytes;
-    held_bytes_ += bytes;
-    peak_bytes_ = std::max(peak_bytes_, held_bytes_);
-    return block;
-  }
-  void free(void* block) {
-    const std::lock_guard lock(mutex_);
-    const auto found = sizes_.find(block);
-    held_bytes_ -= found->second;
-    sizes_.erase(found);
-    std::free(block);
-  }
-  void set_cap(std::int64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    cap_bytes_ = bytes;
-  }
-  std::int64_t held_bytes() const {
-    const std::lock_guard lock(mutex_);
-    return held_bytes_;
-  }
-  std::int64_t peak_bytes() const {
-    const std::lock_guard lock(mutex_);
-    return peak_bytes_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::unordered_map<void*, std::int64_t> sizes_;
-  std::int64_t cap_bytes_ = 0;
-  std::int64_t held_bytes_ = 0;
-  std::int64_t peak_bytes_ = 0;
-};
+void* allocate_chunk(std::int64_t bytes) {
+  void* chunk = nullptr;
+  const int failure =
+      posix_memalign(&chunk, tier::HostArena::kGranularityBytes, static_cast<std::size_t>(bytes));
+  return failure == 0 ? chunk : nullptr;
+}
 
 // Start times and results of timings, by slot.
 class Stopwatches {
@@ -202,7 +168,7 @@ class CpuDevice final : public engine::Device {
   static double copy_seconds(std::int64_t bytes) { return 1e-6 + static_cast<double>(bytes) / 6e9; }
 
   CpuGate gate_;
-  HostMemory host_;
+  tier::HostArena host_{&allocate_chunk, [](void* chunk, std::int64_t) { std::free(chunk); }, 0};
   Stopwatches watches_;
 };
 
