@@ -146,9 +146,11 @@ class Trace {
   const std::vector<Value>& values() const { return values_; }
 
   const Op& op(OpId id) const { return ops_[id.slot()]; }
-  /// The same as op(id).reads and op(id).writes, for walks that need nothing else of the op.
+  /// The same as op(id).reads and so on, for walks that need little of the op: they stay within
+  /// memory that is a small part of all ops.
   std::span<const Use> reads(OpId id) const { return uses_between(2 * id.slot()); }
   std::span<const Use> writes(OpId id) const { return uses_between(2 * id.slot() + 1); }
+  bool is_replayable(OpId id) const { return replayable_[id.slot()]; }
   const Storage& storage(StorageId id) const { return storages_[id.slot()]; }
   const Value& value(ValueId id) const { return values_[id.slot()]; }
   const Storage& storage_of(ValueId id) const { return storage(value(id).storage); }
@@ -182,6 +184,7 @@ class Trace {
   std::vector<Use> uses_;
   /// Where in uses_ the reads of each op begin and where its writes do, and the end of all.
   std::vector<std::uint32_t> use_starts_;
+  std::vector<bool> replayable_;
   /// The versions of all storages, one after another, and where each storage's begin.
   std::vector<ValueId> versions_;
   std::vector<std::uint32_t> version_starts_;

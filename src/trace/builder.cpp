@@ -241,6 +241,7 @@ void TraceBuilder::point_ops_at_uses() {
   for (std::size_t i = 0; i < trace_.ops_.size(); ++i) {
     trace_.ops_[i].reads = trace_.reads(make_id<OpId>(i));
     trace_.ops_[i].writes = trace_.writes(make_id<OpId>(i));
+    trace_.replayable_.push_back(trace_.ops_[i].replayable);
   }
 }
 
