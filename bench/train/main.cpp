@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report.h"
+#include "trace/json.h"
 
 // bench/train/README.md says what this measures and how; bench/train/run runs it.
 
@@ -18,6 +19,8 @@ struct Arguments {
   WorkOptions work;
   MeasureOptions measure;
   bool op_costs = false;
+  std::string save_trace;
+  std::string budget;
   std::string json;
   std::string commit;
   std::string machine;
@@ -36,9 +39,25 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--seconds", arguments.measure.seconds, "no third round is begun after so long");
   app.add_option("--only", arguments.measure.only, "only modes with one of these in their name");
   app.add_flag("--op-costs", arguments.op_costs, "measure the host's cost of an op instead");
+  app.add_option("--save-trace", arguments.save_trace,
+                 "write a plain step down in this file instead, for lowtide plan and simulate");
+  app.add_option("--budget", arguments.budget, "with --save-trace: of the session it is seen in");
   app.add_option("--json", arguments.json, "also write the figures to this file");
   app.add_option("--commit", arguments.commit, "said in the file");
   app.add_option("--machine", arguments.machine, "said in the file");
+}
+
+// The fourth step, when optimizer states exist and times are known.
+void save_trace(const WorkOptions& options, const std::string& budget, const std::string& file) {
+  const WorkOptions full = with_defaults(options);
+  set_numerics(full.model);
+  const auto work = make_work(full);
+  work->begin(false);
+  lowtide::Session session({.budget = budget, .device = full.device, .step_aside = false});
+  for (int i = 0; i < 3; ++i) session.step([&] { work->step(); });
+  session.capture_next_step();
+  session.step([&] { work->step(); });
+  std::ofstream(file) << lowtide::trace::print_json(session.captured());
 }
 
 std::string command_line(int argc, char** argv) {
@@ -58,6 +77,10 @@ std::vector<std::string> too_costly(const std::vector<OpCost>& costs) {
 }
 
 int run(const Arguments& arguments, const std::string& command) {
+  if (!arguments.save_trace.empty()) {
+    save_trace(arguments.work, arguments.budget, arguments.save_trace);
+    return 0;
+  }
   nlohmann::json json = {
       {"command", command}, {"commit", arguments.commit}, {"machine", arguments.machine}};
   std::vector<std::string> broken;

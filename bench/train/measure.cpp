@@ -96,7 +96,11 @@ class Rounds {
     row.budget_bytes = static_cast<std::int64_t>(mode.budget_share *
                                                  static_cast<double>(result_.plain_peak_bytes));
     const std::string budget = row.budget_bytes == 0 ? "" : std::to_string(row.budget_bytes) + "B";
-    Session session({.budget = budget, .device = device_, .means = mode.means});
+    Session session({.budget = budget,
+                     .device = device_,
+                     .means = mode.means,
+                     .policy = mode.policy,
+                     .wait_for_plans = true});
     try {
       run_steps(row, &session);
     } catch (const OutOfMemory& error) {

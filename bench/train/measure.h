@@ -14,7 +14,8 @@
 namespace lowtide::bench {
 
 struct MeasureOptions {
-  int warm_up_steps = 3;
+  // A plan is made from the second step and takes effect with the third.
+  int warm_up_steps = 4;
   int timed_steps = 5;
   // All modes in turn, so often.
   int rounds = 5;

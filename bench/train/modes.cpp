@@ -9,23 +9,30 @@ struct Row {
   const char* name;
   double budget_share;
   Means means;
+  const char* policy;
   // Predictions, written down before the first run (README.md says from what); 0: a refusal.
   double resnet_ratio;
   double gpt_ratio;
 };
 
 constexpr Row kSessions[] = {
-    {"watching", 0, Means::kMixed, 1.01, 1.02},
-    {"fits 105 %", 1.05, Means::kMixed, 1.01, 1.02},
-    {"mixed 80 %", 0.8, Means::kMixed, 1.05, 1.06},
-    {"mixed 60 %", 0.6, Means::kMixed, 1.12, 1.20},
-    {"mixed 50 %", 0.5, Means::kMixed, 1.18, 1.35},
-    {"mixed 40 %", 0.4, Means::kMixed, 1.30, 1.80},
-    {"mixed 30 %", 0.3, Means::kMixed, 1.50, 0},
-    {"recompute 60 %", 0.6, Means::kRecompute, 1.12, 1.20},
-    {"recompute 40 %", 0.4, Means::kRecompute, 1.30, 0},
-    {"host 80 %", 0.8, Means::kHost, 1.50, 1.60},
-    {"host 60 %", 0.6, Means::kHost, 2.50, 2.50},
+    {"watching", 0, Means::kMixed, "online", 1.01, 1.02},
+    {"fits 105 %", 1.05, Means::kMixed, "online", 1.01, 1.01},
+    {"online 80 %", 0.8, Means::kMixed, "online", 1.05, 1.06},
+    {"online 60 %", 0.6, Means::kMixed, "online", 1.12, 1.20},
+    {"online 50 %", 0.5, Means::kMixed, "online", 1.18, 1.35},
+    {"online 40 %", 0.4, Means::kMixed, "online", 1.30, 1.80},
+    {"online 30 %", 0.3, Means::kMixed, "online", 1.50, 0},
+    {"recompute 60 %", 0.6, Means::kRecompute, "online", 1.12, 1.20},
+    {"recompute 40 %", 0.4, Means::kRecompute, "online", 1.30, 0},
+    {"host 80 %", 0.8, Means::kHost, "online", 1.50, 1.60},
+    {"host 60 %", 0.6, Means::kHost, "online", 2.50, 2.50},
+    {"guided 80 %", 0.8, Means::kMixed, "auto", 1.02, 1.15},
+    {"guided 60 %", 0.6, Means::kMixed, "auto", 1.08, 1.20},
+    {"guided 50 %", 0.5, Means::kMixed, "auto", 1.15, 1.30},
+    {"guided 44 %", 0.44, Means::kMixed, "auto", 1.20, 1.40},
+    {"guided 40 %", 0.4, Means::kMixed, "auto", 1.25, 1.50},
+    {"guided 30 %", 0.3, Means::kMixed, "auto", 1.40, 2.00},
 };
 constexpr double kResnetCheckpointRatio = 1.30;
 constexpr double kGptCheckpointRatio = 1.40;
@@ -44,6 +51,7 @@ std::vector<Mode> modes_for(const std::string& model) {
                      .has_session = true,
                      .budget_share = row.budget_share,
                      .means = row.means,
+                     .policy = row.policy,
                      .predicted_ratio = prediction(is_gpt ? row.gpt_ratio : row.resnet_ratio)});
   }
   modes.push_back({.name = "checkpoint per block",

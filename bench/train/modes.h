@@ -18,6 +18,8 @@ struct Mode {
   // Of the plain peak; 0: the session has no budget.
   double budget_share = 0;
   Means means = Means::kMixed;
+  // As SessionOptions::policy.
+  std::string policy = "online";
   bool checkpoint_blocks = false;
   // What README.md predicts: step time over plain's. Nothing where a refusal is expected.
   std::optional<double> predicted_ratio{};

@@ -42,6 +42,17 @@ std::string prediction(const Row& row) {
   return row.mode.predicted_ratio ? format("%.2f", *row.mode.predicted_ratio) : "refused";
 }
 
+std::string guidance(const Row& row) {
+  const SessionStats& s = row.session;
+  if (s.guided_steps == 0) return s.no_plan_reason.empty() ? "-" : s.no_plan_reason;
+  return format("%.0f of %d", static_cast<double>(s.guided_steps - s.guidance_broken_off),
+                row.steps) +
+         format(", %.0f prefetched", static_cast<double>(s.prefetches) / row.steps) +
+         format(", %.0f skipped", static_cast<double>(s.actions_skipped) / row.steps) +
+         format(", predicted %.1f ms", 1e3 * s.predicted_step_seconds) +
+         (s.plans_dropped > 0 ? ", dropped" : "");
+}
+
 void print_row(std::ostream& out, const Row& row) {
   const std::string start = format("| %-20s | %s |", row.mode.name.c_str(),
                                    row.budget_bytes > 0 ? gib(row.budget_bytes).c_str() : "-");
@@ -49,7 +60,7 @@ void print_row(std::ostream& out, const Row& row) {
     const std::string why = row.is_refused()
                                 ? "refused; its op needs " + gib(row.smallest_budget_bytes) + " GiB"
                                 : row.failure.substr(0, 120);
-    out << start << " " << why << " | | " << prediction(row) << " | | | | | | |\n";
+    out << start << " " << why << " | | " << prediction(row) << " | | | | | | | |\n";
     return;
   }
   const SessionStats& s = row.session;
@@ -68,7 +79,7 @@ void print_row(std::ostream& out, const Row& row) {
       << " | "
       << format("%.1f / %.1f", static_cast<double>(row.torch.cache_flushes) / steps,
                 static_cast<double>(row.torch.failures) / steps)
-      << " | " << bits(row) << " |\n";
+      << " | " << guidance(row) << " | " << bits(row) << " |\n";
 }
 
 }  // namespace
@@ -82,8 +93,8 @@ void print(std::ostream& out, const Measurement& measurement) {
       << "| mode | budget GiB | step ms (host) | of plain (least..most) | predicted | torch's peak "
          "GiB: "
          "allocated / reserved | session's | evictions / recomputes a step | GiB to / from host a "
-         "step | torch's cache flushes / failures a step | bits |\n"
-      << "|---|---|---|---|---|---|---|---|---|---|---|\n";
+         "step | torch's cache flushes / failures a step | guided steps | bits |\n"
+      << "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Row& row : measurement.rows) print_row(out, row);
 }
 
@@ -125,6 +136,17 @@ nlohmann::json to_json(const Row& row) {
       {"bytes_from_host", s.bytes_from_host},
       {"kept_unsafe", s.kept_unsafe},
       {"chunked_ops", s.chunked_ops},
+      {"steps_aside", s.steps_aside},
+      {"overflow_bytes", s.overflow_bytes},
+      {"guided_steps", s.guided_steps},
+      {"guidance_broken_off", s.guidance_broken_off},
+      {"prefetches", s.prefetches},
+      {"actions_skipped", s.actions_skipped},
+      {"plans_dropped", s.plans_dropped},
+      {"plan_seconds", s.plan_seconds},
+      {"predicted_step_seconds", s.predicted_step_seconds},
+      {"predicted_peak_bytes", s.predicted_peak_bytes},
+      {"no_plan_reason", s.no_plan_reason},
       {"losses_match", row.losses_match},
       {"parameters_match", row.parameters_match},
       {"buffers_match", row.buffers_match},

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,16 @@ struct SessionOptions {
   /// "cpu", "cuda", "cuda:1". Empty: the first GPU, or the CPU where there is none.
   std::string device{};
   Means means = Means::kMixed;
+  /// How steps that do not fit are planned: "auto" (by several policies; the plan that the
+  /// simulator finds quickest is taken), a policy of the catalogue (lowtide/policy.h), such as
+  /// "capuchin", or "online" (no plans: a rule decides whenever memory runs short). Plans are made
+  /// from the second step on, beside the training, once for each shape of step. Until there is one,
+  /// and wherever a step leaves its plan, the online rule decides.
+  std::string policy = "auto";
+  /// Options of that policy.
+  std::map<std::string, std::string> policy_options{};
+  /// Training waits for each plan, so that a run can be repeated exactly.
+  bool wait_for_plans = false;
   /// Cap on the host memory that moved values take, as a size. Empty: half of the machine's memory.
   std::string host_cap{};
   /// Smaller storages are never evicted.
@@ -93,6 +104,22 @@ struct SessionStats {
   std::int64_t kept_unsafe = 0;
   /// Multi-tensor ops that were carried out in parts.
   std::int64_t chunked_ops = 0;
+  /// Steps that were begun under a plan, and those of them that left it before their end.
+  std::int64_t guided_steps = 0;
+  std::int64_t guidance_broken_off = 0;
+  /// Values that a plan brought back from the host ahead of their use, and actions of plans that
+  /// could not be carried out when they were due.
+  std::int64_t prefetches = 0;
+  std::int64_t actions_skipped = 0;
+  std::int64_t plans = 0;
+  /// Plans that proved slower than the online rule.
+  std::int64_t plans_dropped = 0;
+  /// How long the last plan took to make, and what the simulator says of it; 0 without one.
+  double plan_seconds = 0;
+  double predicted_step_seconds = 0;
+  std::int64_t predicted_peak_bytes = 0;
+  /// Why the last plan that was asked for could not be made; empty if it was.
+  std::string no_plan_reason{};
 };
 
 /// A budget over one device, from construction to destruction. Sessions nest; the innermost counts.

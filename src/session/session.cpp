@@ -9,6 +9,7 @@
 #include "run/torch/interceptor.h"
 #include "session/attendance.h"
 #include "session/devices.h"
+#include "session/guidance.h"
 
 namespace lowtide {
 namespace session {
@@ -25,12 +26,15 @@ class Impl {
   void reset_peaks();
   run::Runtime& runtime() { return managed_.runtime; }
   void capture_next();
-  void start_capture_if_asked();
+  void begin_step();
   void end_step();
   bool has_captured() const { return has_captured_; }
+  Trace captured() { return user_capture_.trace("captured", runtime().timer()); }
 
  private:
   void apply();
+  void forget_plans();
+  void add_guidance(SessionStats& stats);
   StepUse use_since_last_step();
   void step_aside();
   void come_back();
@@ -48,7 +52,12 @@ class Impl {
 
   bool captures_next_ = false;
   bool has_captured_ = false;
+  bool is_captured_for_user_ = false;
+  run::Capture user_capture_;
   Attendance attendance_;
+  // Null: steps are never planned.
+  std::unique_ptr<Guidance> guidance_;
+  run::GuideCounters guide_at_start_;
   bool is_aside_ = false;
   std::int64_t steps_aside_ = 0;
   // At the end of the last step.
@@ -78,6 +87,35 @@ std::int64_t budget_from(const SessionOptions& options) {
   return bytes;
 }
 
+std::unique_ptr<Policy> make_policy(const std::string& name, const SessionOptions& options) {
+  const PolicyInfo& info = policy_named(name);
+  LT_REQUIRE(info.executable, "plans of ", info.name, " can be simulated but not carried out");
+  PolicyOptions policy_options = options.policy_options;
+  if (info.name == "capuchin") {
+    if (options.means == Means::kRecompute) policy_options.try_emplace("swap", "no");
+    if (options.means == Means::kHost) policy_options.try_emplace("recompute", "no");
+  } else if (options.means == Means::kHost) {
+    LT_REQUIRE(info.mechanisms != "recompute", info.name,
+               " recomputes, which Means::kHost does not allow: use Means::kMixed");
+  }
+  return info.make(policy_options);
+}
+
+// None for the online rule.
+std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options) {
+  std::vector<std::string> names = {options.policy};
+  if (options.policy == "online") names = {};
+  if (options.policy == "auto") {
+    names = {"capuchin"};
+    if (options.means != Means::kHost) names = {"capuchin", "dtr", "sublinear"};
+  }
+  LT_REQUIRE(options.policy_options.empty() || names == std::vector{options.policy}, "policy \"",
+             options.policy, "\" has no options");
+  std::vector<std::unique_ptr<Policy>> policies;
+  for (const std::string& name : names) policies.push_back(make_policy(name, options));
+  return policies;
+}
+
 }  // namespace
 
 Impl::Impl(const SessionOptions& options)
@@ -88,6 +126,8 @@ Impl::Impl(const SessionOptions& options)
       host_cap_bytes_(options.host_cap.empty() ? default_host_cap()
                                                : base::parse_bytes(options.host_cap)),
       outer_(innermost) {
+  // Whatever may throw comes before anything is changed.
+  std::vector<std::unique_ptr<Policy>> policies = policies_from(options);
   LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
              outer_ == nullptr ? "" : outer_->managed_.device.name(),
              " is open: sessions may be nested on one device only");
@@ -105,14 +145,27 @@ Impl::Impl(const SessionOptions& options)
   apply();
   managed_.device.ledger().reset_peak();
   use_since_last_step();
+  guide_at_start_ = managed_.runtime.guide().counters();
+  forget_plans();
+  const bool is_planned = budget_bytes_ != engine::Ledger::kNoBudget && !rules_.evict_everything;
+  if (is_planned && !policies.empty()) {
+    guidance_ = std::make_unique<Guidance>(
+        managed_, std::move(policies),
+        GuidanceOptions{.budget_bytes = budget_bytes_,
+                        .host_cap_bytes = host_cap_bytes_,
+                        .expandable_segments = options.expandable_segments,
+                        .waits_for_plans = options.wait_for_plans});
+  }
 }
 
 Impl::~Impl() {
   come_back();
+  guidance_.reset();
   innermost = outer_;
   run::set_thread_managed(thread_was_managed_);
   if (outer_ != nullptr) {
     outer_->apply();
+    if (outer_->guidance_) outer_->guidance_->resume();
     return;
   }
   managed_.device.ledger().set_budget(engine::Ledger::kNoBudget);
@@ -125,6 +178,12 @@ Impl::~Impl() {
   }
   run::set_active_runtime(nullptr);
   managed_.device.remove();
+}
+
+// Those of a session around this one are for another budget.
+void Impl::forget_plans() {
+  run::Books::Lock lock(managed_.runtime.books());
+  managed_.runtime.guide().forget_plans();
 }
 
 void Impl::apply() {
@@ -167,7 +226,24 @@ SessionStats Impl::stats() {
   stats.record_held_bytes = books.record_held_bytes(lock);
   stats.kept_unsafe = now.kept_unsafe - at_start_.kept_unsafe;
   stats.chunked_ops = now.chunked_ops - at_start_.chunked_ops;
+  add_guidance(stats);
   return stats;
+}
+
+void Impl::add_guidance(SessionStats& stats) {
+  if (!guidance_) return;
+  const run::GuideCounters& now = runtime().guide().counters();
+  stats.guided_steps = now.steps - guide_at_start_.steps;
+  stats.guidance_broken_off = now.broken_off - guide_at_start_.broken_off;
+  stats.prefetches = now.prefetches - guide_at_start_.prefetches;
+  stats.actions_skipped = now.skipped - guide_at_start_.skipped;
+  stats.plans = guidance_->plans();
+  stats.plans_dropped = guidance_->plans_dropped();
+  const PlanResult& plan = guidance_->last_plan();
+  stats.plan_seconds = plan.plan_seconds;
+  stats.predicted_step_seconds = plan.predicted_seconds;
+  stats.predicted_peak_bytes = plan.predicted_peak_bytes;
+  stats.no_plan_reason = plan.reason;
 }
 
 void Impl::capture_next() {
@@ -175,18 +251,26 @@ void Impl::capture_next() {
   captures_next_ = true;
 }
 
-void Impl::start_capture_if_asked() {
-  if (captures_next_) runtime().start_capture();
+void Impl::begin_step() {
+  is_captured_for_user_ = captures_next_;
   has_captured_ = has_captured_ || captures_next_;
+  if (captures_next_) runtime().start_capture();
   captures_next_ = false;
+  if (guidance_ && !is_captured_for_user_ && !is_aside_) guidance_->begin_step();
 }
 
 void Impl::end_step() {
   runtime().end_step();
-  if (runtime().is_capturing()) runtime().stop_capture();
+  if (is_captured_for_user_) {
+    runtime().stop_capture();
+    user_capture_ = runtime().last_capture();
+  }
   if (is_aside_) ++steps_aside_;
-  const bool may_step_aside = attendance_.may_step_aside_after(use_since_last_step()) &&
-                              options_.step_aside && !rules_.evict_everything && !captures_next_;
+  const StepUse use = use_since_last_step();
+  if (guidance_ && !is_captured_for_user_ && !is_aside_) guidance_->end_step(use);
+  is_captured_for_user_ = false;
+  const bool may_step_aside = attendance_.may_step_aside_after(use) && options_.step_aside &&
+                              !rules_.evict_everything && !captures_next_;
   if (may_step_aside && !is_aside_) step_aside();
   if (!may_step_aside) come_back();
 }
@@ -238,28 +322,31 @@ Session::Session(SessionOptions options) : impl_(std::make_unique<session::Impl>
 Session::~Session() = default;
 
 void Session::step(const std::function<void()>& body) {
-  impl_->start_capture_if_asked();
+  impl_->begin_step();
   try {
     body();
   } catch (...) {
     // The step's graph is gone; so may be its records. What the body threw matters more than a
     // failure to tidy up.
     try {
-      end_step();
+      impl_->end_step();
     } catch (const Error&) {
     }
     throw;
   }
-  end_step();
+  impl_->end_step();
 }
 
-void Session::end_step() { impl_->end_step(); }
+void Session::end_step() {
+  impl_->end_step();
+  impl_->begin_step();
+}
 
 void Session::capture_next_step() { impl_->capture_next(); }
 
 Trace Session::captured() const {
   LT_REQUIRE(impl_->has_captured(), "no step was captured: call capture_next_step() before step()");
-  return impl_->runtime().captured("captured");
+  return impl_->captured();
 }
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
 void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }

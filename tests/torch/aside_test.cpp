@@ -95,7 +95,7 @@ TEST(Aside, AStepThatSuddenlyTakesMoreIsRightAndWithinTheBudget) {
   LT_SKIP_IF(why_skip());
   const Program sudden = program_with(some_large, "some_large");
   const Reference& wanted = reference(sudden, kSteps);
-  const std::int64_t budget = wanted.budget(50);
+  const std::int64_t budget = wanted.budget(70);
   Session session(options_for(budget));
   const auto training = train_with_batches(some_large);
   reset_metered_peak();

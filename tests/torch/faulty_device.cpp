@@ -46,6 +46,7 @@ class FaultyDevice final : public engine::Device {
   void limit(std::optional<std::int64_t> budget_bytes) override { base_.limit(budget_bytes); }
   std::int64_t reserved_peak_bytes() const override { return base_.reserved_peak_bytes(); }
   void reset_reserved_peak() override { base_.reset_reserved_peak(); }
+  void end_step() override { base_.end_step(); }
   bool is_native_deleter(void (*deleter)(void*)) const override {
     return base_.is_native_deleter(deleter);
   }
@@ -63,15 +64,16 @@ class FaultyDevice final : public engine::Device {
   std::int64_t host_held_bytes() const override { return base_.host_held_bytes(); }
   std::int64_t host_peak_bytes() const override { return base_.host_peak_bytes(); }
 
-  void copy_out(void* host, const void* block, std::int64_t bytes,
-                std::uint64_t last_use) override {
+  void start_copy_out(void* host, const void* block, std::int64_t bytes,
+                      std::uint64_t last_use) override {
     fail_if_it_is_time(Copies::kOut);
-    base_.copy_out(host, block, bytes, last_use);
+    base_.start_copy_out(host, block, bytes, last_use);
   }
-  void copy_in(void* block, void* host, std::int64_t bytes) override {
+  void start_copy_in(void* block, void* host, std::int64_t bytes) override {
     fail_if_it_is_time(Copies::kIn);
-    base_.copy_in(block, host, bytes);
+    base_.start_copy_in(block, host, bytes);
   }
+  void finish_copy(const void* block, void* stream) override { base_.finish_copy(block, stream); }
   void copy_within(void* to, const void* from, std::int64_t bytes) override {
     base_.copy_within(to, from, bytes);
   }

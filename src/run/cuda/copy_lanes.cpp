@@ -37,8 +37,8 @@ CopyLanes::~CopyLanes() {
   static_cast<void>(cudaStreamDestroy(in_));
 }
 
-void CopyLanes::copy_out(void* host, const void* block, std::int64_t bytes, cudaStream_t stream,
-                         std::uint64_t last_use) {
+void CopyLanes::start_copy_out(void* host, const void* block, std::int64_t bytes,
+                               cudaStream_t stream, std::uint64_t last_use) {
   const std::lock_guard lock(mutex_);
   ticks_.wait_for(last_use, stream, out_);
   if (must_wait_for_reads_) LT_CUDA(cudaStreamWaitEvent(out_, last_read_.get(), 0));
@@ -49,11 +49,12 @@ void CopyLanes::copy_out(void* host, const void* block, std::int64_t bytes, cuda
       cudaMemcpyAsync(host, block, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, out_));
   out_rate_.after_copy(out_);
   LT_CUDA(cudaEventRecord(written.get(), out_));
-  LT_CUDA(cudaStreamWaitEvent(stream, written.get(), 0));
   host_copies_.insert_or_assign(host, HostCopy{std::move(written)});
+  note_under_way(block, out_);
 }
 
-void CopyLanes::copy_in(void* block, const void* host, std::int64_t bytes, cudaStream_t stream) {
+void CopyLanes::start_copy_in(void* block, const void* host, std::int64_t bytes,
+                              cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   // Whatever the stream did with the block's memory before comes first.
   const Event position = events_.take();
@@ -69,7 +70,21 @@ void CopyLanes::copy_in(void* block, const void* host, std::int64_t bytes, cudaS
       cudaMemcpyAsync(block, host, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, in_));
   in_rate_.after_copy(in_);
   LT_CUDA(cudaEventRecord(last_read_.get(), in_));
-  LT_CUDA(cudaStreamWaitEvent(stream, last_read_.get(), 0));
+  note_under_way(block, in_);
+}
+
+void CopyLanes::note_under_way(const void* block, cudaStream_t lane) {
+  Event done = events_.take();
+  LT_CUDA(cudaEventRecord(done.get(), lane));
+  under_way_.insert_or_assign(block, std::move(done));
+}
+
+void CopyLanes::finish_copy(const void* block, cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  const auto done = under_way_.find(block);
+  if (done == under_way_.end()) return;
+  LT_CUDA(cudaStreamWaitEvent(stream, done->second.get(), 0));
+  under_way_.erase(done);
 }
 
 void CopyLanes::forget_host(const void* host) {
@@ -92,6 +107,13 @@ void CopyLanes::write_after(cudaStream_t stream) {
   const Event position = events_.take();
   LT_CUDA(cudaEventRecord(position.get(), stream));
   LT_CUDA(cudaStreamWaitEvent(out_, position.get(), 0));
+}
+
+void CopyLanes::use_after_writes(cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  const Event position = events_.take();
+  LT_CUDA(cudaEventRecord(position.get(), out_));
+  LT_CUDA(cudaStreamWaitEvent(stream, position.get(), 0));
 }
 
 // A device that fails here copies no more either.

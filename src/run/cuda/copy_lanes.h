@@ -29,18 +29,21 @@ class CopyLanes {
   // The op with this number was issued to `stream`.
   void tick(std::uint64_t op, cudaStream_t stream) { ticks_.note(op, stream); }
 
-  // `stream` is the one that the block was allocated on; what it is given next there is written
-  // after the copy.
-  void copy_out(void* host, const void* block, std::int64_t bytes, cudaStream_t stream,
-                std::uint64_t last_use);
-  // What is issued to `stream` later sees the bytes.
-  void copy_in(void* block, const void* host, std::int64_t bytes, cudaStream_t stream);
+  // `stream` is the one that the block was allocated on.
+  void start_copy_out(void* host, const void* block, std::int64_t bytes, cudaStream_t stream,
+                      std::uint64_t last_use);
+  // `stream` is the one that the block was allocated on.
+  void start_copy_in(void* block, const void* host, std::int64_t bytes, cudaStream_t stream);
+  // What is issued to `stream` later comes after the copy from or to the block.
+  void finish_copy(const void* block, cudaStream_t stream);
   // The host memory may be taken for other bytes.
   void forget_host(const void* host);
   // Work on `stream` has written this host memory in place: as if it had been copied out now.
   void adopt_host(const void* host, cudaStream_t stream);
   // Work on `stream` may still use host memory that will be taken for other bytes.
   void write_after(cudaStream_t stream);
+  // Copies that nobody waits for may still write host memory that `stream` is about to use.
+  void use_after_writes(cudaStream_t stream);
 
   // Until all copies issued so far are done.
   void wait_on_host() noexcept;
@@ -49,6 +52,9 @@ class CopyLanes {
   double copy_in_seconds(std::int64_t bytes) const { return in_rate_.seconds(bytes); }
 
  private:
+  // Requires: the lock, and a copy of the block just issued to `lane`.
+  void note_under_way(const void* block, cudaStream_t lane);
+
   struct HostCopy {
     Event written;
     bool was_read = false;
@@ -65,6 +71,8 @@ class CopyLanes {
   CopyRate out_rate_;
   CopyRate in_rate_;
   std::unordered_map<const void*, HostCopy> host_copies_;
+  // By block: after its copy, until finish_copy().
+  std::unordered_map<const void*, Event> under_way_;
   // After the last copy that was issued to in_.
   Event last_read_;
   // Host memory that in_ may still be reading was given back: before out_ writes any, it waits for

@@ -26,6 +26,8 @@ constexpr double kKernelLaunchSeconds = 5e-6;
 constexpr double kMemoryEfficiency = 0.6;
 // By which torch's allocator grows a segment.
 constexpr std::int64_t kPageBytes = std::int64_t{20} << 20;
+// By how many percent of the budget the margin grows after one step at most.
+constexpr std::int64_t kMostFlushesCounted = 4;
 // Where the driver does not tell the rate.
 constexpr double kMemoryBytesPerSecond = 2.5e12;
 
@@ -89,6 +91,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   void limit(std::optional<std::int64_t> budget_bytes) override;
   std::int64_t reserved_peak_bytes() const override;
   void reset_reserved_peak() override { gate_.native_allocator().resetPeakStats(index_); }
+  void end_step() override;
 
   bool is_native_deleter(void (*deleter)(void*)) const override {
     return deleter == gate_.native_deleter();
@@ -103,7 +106,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   bool counts_earlier_blocks() const override { return true; }
 
   Overflow& overflow() override { return *this; }
-  void* allocate_overflow(std::int64_t bytes) override { return arena_.allocate(bytes); }
+  void* allocate_overflow(std::int64_t bytes) override;
   void free_overflow(void* data, const engine::Block& block) noexcept override;
   void keep_as_host_copy(void* data) override;
 
@@ -113,8 +116,10 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   std::int64_t host_held_bytes() const override { return arena_.held_bytes(); }
   std::int64_t host_peak_bytes() const override { return arena_.peak_bytes(); }
 
-  void copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t last_use) override;
-  void copy_in(void* block, void* host, std::int64_t bytes) override;
+  void start_copy_out(void* host, const void* block, std::int64_t bytes,
+                      std::uint64_t last_use) override;
+  void start_copy_in(void* block, void* host, std::int64_t bytes) override;
+  void finish_copy(const void* block, void* stream) override;
   void copy_within(void* to, const void* from, std::int64_t bytes) override;
   void tick(std::uint64_t op) override;
 
@@ -146,6 +151,8 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   Stopwatch stopwatch_;
   // After lanes_, since copies must have ended before memory goes.
   tier::HostArena arena_;
+  // How often native has emptied its cache.
+  std::int64_t flushes_ = 0;
   // What native had before limit().
   std::optional<double> old_fraction_;
   std::optional<std::string> old_settings_;
@@ -208,6 +215,17 @@ std::int64_t CudaDevice::reserved_peak_bytes() const {
   return gate_.native_allocator().getDeviceStats(index_).reserved_bytes[0].peak;
 }
 
+// What native cannot use of the budget, because it is in pieces, differs from model to model. To
+// empty its cache it waits for the device, which costs more than to evict a little earlier.
+void CudaDevice::end_step() {
+  const std::int64_t flushes = gate_.native_allocator().getDeviceStats(index_).num_alloc_retries;
+  const std::int64_t more = std::min<std::int64_t>(flushes - flushes_, kMostFlushesCounted);
+  flushes_ = flushes;
+  const std::int64_t budget = ledger().budget_bytes();
+  if (more <= 0 || budget == engine::Ledger::kNoBudget || !old_fraction_) return;
+  ledger().set_margin(std::min(ledger().margin_bytes() + more * budget / 100, budget / 6));
+}
+
 void CudaDevice::lift_limit() {
   if (old_fraction_) gate_.native_allocator().setMemoryFraction(*old_fraction_, index_);
   if (old_settings_) restore_settings(*old_settings_);
@@ -224,6 +242,13 @@ void CudaDevice::free_pinned(void* chunk) noexcept {
 void CudaDevice::free_host(void* host) {
   lanes_.forget_host(host);
   arena_.free(host);
+}
+
+void* CudaDevice::allocate_overflow(std::int64_t bytes) {
+  void* data = arena_.allocate(bytes);
+  const c10::cuda::CUDAGuard guard(index_);
+  if (data != nullptr) lanes_.use_after_writes(stream());
+  return data;
 }
 
 // Only copies out write to the arena from another stream; blocks of the overflow are used in the
@@ -246,18 +271,22 @@ void CudaDevice::keep_as_host_copy(void* data) {
   ledger().remove_block(data);
 }
 
-void CudaDevice::copy_out(void* host, const void* block, std::int64_t bytes,
-                          std::uint64_t last_use) {
+void CudaDevice::start_copy_out(void* host, const void* block, std::int64_t bytes,
+                                std::uint64_t last_use) {
   const c10::cuda::CUDAGuard guard(index_);
-  // The stream that gets the block's memory next.
   const auto known = ledger().find_block(const_cast<void*>(block));
   cudaStream_t owner = known ? static_cast<cudaStream_t>(known->stream) : stream();
-  lanes_.copy_out(host, block, bytes, owner, last_use);
+  lanes_.start_copy_out(host, block, bytes, owner, last_use);
 }
 
-void CudaDevice::copy_in(void* block, void* host, std::int64_t bytes) {
+void CudaDevice::start_copy_in(void* block, void* host, std::int64_t bytes) {
   const c10::cuda::CUDAGuard guard(index_);
-  lanes_.copy_in(block, host, bytes, stream());
+  lanes_.start_copy_in(block, host, bytes, stream());
+}
+
+void CudaDevice::finish_copy(const void* block, void* stream) {
+  const c10::cuda::CUDAGuard guard(index_);
+  lanes_.finish_copy(block, static_cast<cudaStream_t>(stream));
 }
 
 void CudaDevice::copy_within(void* to, const void* from, std::int64_t bytes) {

@@ -54,18 +54,25 @@ class CudaDeviceTest : public GpuTest {
     return made;
   }
 
+  void* stream_of(const at::Tensor& tensor) {
+    return device().ledger().find_block(tensor.data_ptr())->stream;
+  }
+
   // Moves it and frees its block.
   Moved move_out(at::Tensor tensor, int mark, std::uint64_t last_use) {
     const auto bytes = static_cast<std::int64_t>(tensor.nbytes());
     void* host = device().allocate_host(bytes);
     EXPECT_NE(host, nullptr);
-    device().copy_out(host, tensor.data_ptr(), bytes, last_use);
+    device().start_copy_out(host, tensor.data_ptr(), bytes, last_use);
+    device().finish_copy(tensor.data_ptr(), stream_of(tensor));
     return {host, tensor.numel(), mark};
   }
 
   at::Tensor move_in(const Moved& moved) {
     at::Tensor tensor = empty_ints(moved.count);
-    device().copy_in(tensor.data_ptr(), moved.host, static_cast<std::int64_t>(tensor.nbytes()));
+    device().start_copy_in(tensor.data_ptr(), moved.host,
+                           static_cast<std::int64_t>(tensor.nbytes()));
+    device().finish_copy(tensor.data_ptr(), device().current_stream());
     device().free_host(moved.host);
     next_tick();
     return tensor;
@@ -178,7 +185,8 @@ TEST_F(CudaDeviceTest, ACopyWaitsForTheLastUseAndNotForWhatCameAfter) {
   for (int i = 0; i < 8; ++i) next_tick();
   void* host = device().allocate_host(64 * kMiB);
   *static_cast<volatile int*>(host) = 0;
-  device().copy_out(host, tensor.data_ptr(), 64 * kMiB, last_use);
+  device().start_copy_out(host, tensor.data_ptr(), 64 * kMiB, last_use);
+  device().finish_copy(tensor.data_ptr(), stream_of(tensor));
   // The copy takes about a millisecond, what was issued after the last use a hundred.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(*static_cast<volatile int*>(host), 5);

@@ -34,7 +34,9 @@ class TensorEvictor : public engine::Evictor {
     tensors.pop_back();
     return bytes;
   }
-  void on_block_freed(void* owner) noexcept override { freed_owners.push_back(owner); }
+  void on_block_freed(void*, const engine::Block& block) noexcept override {
+    freed_owners.push_back(block.owner);
+  }
   std::string describe_shortage(std::int64_t) override { return " Told by the evictor."; }
 
   int calls = 0;

@@ -36,6 +36,9 @@ class Device {
   virtual std::int64_t reserved_peak_bytes() const { return 0; }
   virtual void reset_reserved_peak() {}
 
+  // A step is over: the device may draw its conclusions.
+  virtual void end_step() {}
+
   // Makes a block ours that the device's own allocator handed out; false if it is not such a block.
   // `deleter` is that of the DataPtr, given as an opaque function address.
   virtual bool is_native_deleter(void (*deleter)(void*)) const = 0;
@@ -59,13 +62,15 @@ class Device {
   virtual std::int64_t host_held_bytes() const = 0;
   virtual std::int64_t host_peak_bytes() const = 0;
 
-  // After it returns, `block` may be freed: whatever is allocated in its place later is written
-  // after the copy. `last_use` is the tick (see tick()) of the last op that used the block. Throws
-  // DeviceError, having changed nothing.
-  virtual void copy_out(void* host, const void* block, std::int64_t bytes,
-                        std::uint64_t last_use) = 0;
-  // Work issued later sees the copied bytes. Host memory may be freed right after.
-  virtual void copy_in(void* block, void* host, std::int64_t bytes) = 0;
+  // Copies go on beside what is computed, until finish_copy(): before that the block may not be
+  // freed, nor used if it is copied to. `last_use` is the tick (see tick()) of the last op that
+  // used the block. Both throw DeviceError, having changed nothing.
+  virtual void start_copy_out(void* host, const void* block, std::int64_t bytes,
+                              std::uint64_t last_use) = 0;
+  // Host memory may be freed right after.
+  virtual void start_copy_in(void* block, void* host, std::int64_t bytes) = 0;
+  // What is issued to `stream` (see current_stream()) from here on comes after the block's copy.
+  virtual void finish_copy(const void* block, void* stream) = 0;
   // From block to block.
   virtual void copy_within(void* to, const void* from, std::int64_t bytes) = 0;
 

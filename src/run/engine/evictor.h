@@ -7,6 +7,8 @@
 
 namespace lowtide::engine {
 
+struct Block;
+
 // Who makes room on a device. A Ledger calls it inside an allocation, on whatever thread allocates
 // and while an op is half-way through: so it may drop and copy out, and never computes anything.
 class Evictor {
@@ -17,9 +19,9 @@ class Evictor {
   // that size serves it best. Returns what was freed; 0 means that nothing is left to evict.
   virtual std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) = 0;
 
-  // The block at `data` was given back by its owner. Must not take a lock that is held while blocks
-  // are freed.
-  virtual void on_block_freed(void* owner) noexcept = 0;
+  // The block at `data`, which has an owner, is given back; its memory is free as soon as this
+  // returns. Must not take a lock that is held while blocks are freed.
+  virtual void on_block_freed(void* data, const Block& block) noexcept = 0;
 
   // Called when an allocation is refused for good: what to tell the user beside the sizes.
   virtual std::string describe_shortage(std::int64_t asked_bytes) = 0;

@@ -40,7 +40,10 @@ Overflow* Ledger::admit(std::int64_t bytes) {
     const std::int64_t over = held_bytes() + bytes - (budget_bytes() - margin_bytes());
     // Someone else may have freed in between; then there is nothing to evict and all is well.
     if (over <= 0) continue;
-    if (evictor == nullptr || evictor->evict(over, bytes) == 0) {
+    const bool is_room_made = evictor != nullptr && evictor->evict(over, bytes) > 0;
+    // What was evicted is no part of what the op under way needs.
+    start_watermark();
+    if (!is_room_made) {
       if (try_admit(bytes, budget_bytes())) return nullptr;
       refuse(bytes);
     }
@@ -68,7 +71,9 @@ void Ledger::refuse(std::int64_t bytes) {
 bool Ledger::evict_more(std::int64_t bytes) {
   if (overflow() != nullptr) return false;
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
-  return evictor != nullptr && evictor->evict(bytes, bytes) > 0;
+  const bool is_room_made = evictor != nullptr && evictor->evict(bytes, bytes) > 0;
+  start_watermark();
+  return is_room_made;
 }
 
 void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {
@@ -112,7 +117,7 @@ std::optional<Block> Ledger::remove_block(void* data) {
   if (block.overflow == nullptr) release(block.bytes);
   if (block.owner != nullptr) {
     if (Evictor* evictor = evictor_.load(std::memory_order_acquire)) {
-      evictor->on_block_freed(block.owner);
+      evictor->on_block_freed(data, block);
     }
   }
   return block;
@@ -140,6 +145,13 @@ void Ledger::mark_shared_between_streams(void* data) {
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.blocks.find(data);
   if (found != shard.blocks.end()) found->second.shared_between_streams = true;
+}
+
+void Ledger::set_copied(void* data, bool is_copied) {
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.blocks.find(data);
+  if (found != shard.blocks.end()) found->second.is_copied = is_copied;
 }
 
 }  // namespace lowtide::engine

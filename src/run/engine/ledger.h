@@ -25,6 +25,8 @@ struct Block {
   // Other streams than that one use it, or something else that we do not see (a CUDA graph, another
   // process), so it must stay where it is.
   bool shared_between_streams = false;
+  // It is being copied; see Device::finish_copy().
+  bool is_copied = false;
   // Where it lies if that is outside of the cap; null for a block under it.
   Overflow* overflow = nullptr;
 };
@@ -68,6 +70,8 @@ class Ledger {
   // Returns the block; nothing for one that is not ours.
   std::optional<Block> set_owner(void* data, void* owner);
   void mark_shared_between_streams(void* data);
+  // Device::start_copy_out() or start_copy_in() was called for the block, or finish_copy().
+  void set_copied(void* data, bool is_copied);
 
   // Bytes that are held outside of blocks, such as what was allocated before the gate.
   void count_outside(std::int64_t bytes) {

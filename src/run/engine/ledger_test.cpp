@@ -29,7 +29,9 @@ class BlockEvictor final : public Evictor {
     }
     return freed;
   }
-  void on_block_freed(void* owner) noexcept override { owners.push_back(owner); }
+  void on_block_freed(void*, const Block& block) noexcept override {
+    owners.push_back(block.owner);
+  }
   std::string describe_shortage(std::int64_t) override { return " Nothing was left."; }
 
   std::vector<void*> blocks;

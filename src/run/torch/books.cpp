@@ -15,7 +15,7 @@ namespace {
 // A storage died, or was given other bytes, while its own were evicted.
 void on_evicted_death(void* token) {
   Cell* cell = static_cast<Cell*>(token);
-  cell->books.on_block_freed(cell);
+  cell->books.on_block_freed(nullptr, {.owner = cell});
 }
 
 }  // namespace
@@ -207,6 +207,7 @@ void Books::use_on_stream(Cell& cell, void* stream) {
 }
 
 void Books::use(Value& value) {
+  value.is_leaving = false;
   value.last_use = op_number;
   value.last_use_seconds = clock_seconds;
 }
@@ -287,6 +288,12 @@ bool Books::evict_value(Value& value, Lock& lock) {
   return true;
 }
 
+bool Books::drop_value(Value& value, Lock& lock) {
+  if (!can_evict(value) || !can_drop(value) || !owns_block(value)) return false;
+  drop(value, lock);
+  return true;
+}
+
 void Books::drop(Value& value, Lock& lock) {
   take_bytes_away(value, lock);
   ++counters.drops;
@@ -295,20 +302,52 @@ void Books::drop(Value& value, Lock& lock) {
   on_dropped(value);
 }
 
-bool Books::move_out(Value& value, Lock& lock) {
-  if (value.host == nullptr) {
-    void* host = host_memory_for(value.bytes);
-    if (host == nullptr) return false;
-    try {
-      device_.copy_out(host, value.place->data, value.bytes, value.last_use);
-    } catch (const DeviceError&) {
-      // The value stays where it is.
-      device_.free_host(host);
-      return false;
-    }
-    value.host = host;
-    counters.bytes_to_host += value.bytes;
+bool Books::copy_to_host(Value& value) {
+  if (value.host != nullptr) return true;
+  void* host = host_memory_for(value.bytes);
+  if (host == nullptr) return false;
+  try {
+    device_.start_copy_out(host, value.place->data, value.bytes, value.last_use);
+  } catch (const DeviceError&) {
+    // The value stays where it is.
+    device_.free_host(host);
+    return false;
   }
+  device_.ledger().set_copied(value.place->data, true);
+  value.host = host;
+  counters.bytes_to_host += value.bytes;
+  return true;
+}
+
+bool Books::start_move(const ValueP& value, Lock&) {
+  if (!can_move(*value) || !can_evict(*value) || !owns_block(*value)) return false;
+  if (!copy_to_host(*value)) return false;
+  value->is_leaving = true;
+  leaving_.push_back(value);
+  return true;
+}
+
+void Books::start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock) {
+  device_.start_copy_in(bytes.mutable_data(), value->host, value->bytes);
+  device_.ledger().set_copied(bytes.mutable_data(), true);
+  counters.bytes_from_host += value->bytes;
+  install(value, std::move(bytes), lock);
+  value->is_arriving = true;
+}
+
+void Books::arrive(Value& value) {
+  if (!value.is_arriving) return;
+  value.is_arriving = false;
+  if (value.place != nullptr) finish_copy(*value.place, device_.current_stream());
+}
+
+void Books::finish_copy(const Cell& cell, void* stream) {
+  device_.finish_copy(cell.data, stream);
+  device_.ledger().set_copied(cell.data, false);
+}
+
+bool Books::move_out(Value& value, Lock& lock) {
+  if (!copy_to_host(value)) return false;
   take_bytes_away(value, lock);
   ++counters.moves;
   if (value.place != nullptr) value.residency = Residency::kOnHost;
@@ -340,15 +379,24 @@ void Books::take_bytes_away(Value& value, Lock& lock) {
   Cell& cell = *value.place;
   c10::Storage storage = keep_alive(value, lock);
   if (!storage) return;
-  device_.ledger().set_owner(cell.data, nullptr);
+  const auto block = device_.ledger().set_owner(cell.data, nullptr);
+  // Whoever gets the memory next must not write it before it is copied.
+  if (block && block->is_copied) finish_copy(cell, block->stream);
+  value.is_leaving = false;
+  value.is_arriving = false;
   cell.data = nullptr;
   const c10::DataPtr bytes = take_bytes(*cell.impl, &cell, &on_evicted_death);
   discard(std::move(storage));
 }
 
-void Books::on_block_freed(void* owner) noexcept {
+void Books::on_block_freed(void* data, const engine::Block& block) noexcept {
+  try {
+    if (block.is_copied) device_.finish_copy(data, block.stream);
+  } catch (const DeviceError&) {
+    // A device that fails here does not copy any more either.
+  }
   const std::lock_guard lock(dead_mutex_);
-  dead_.push_back(static_cast<Cell*>(owner));
+  dead_.push_back(static_cast<Cell*>(block.owner));
 }
 
 void Books::bury_dead(Lock& lock) {

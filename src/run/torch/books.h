@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory_resource>
 #include <mutex>
 #include <string>
@@ -95,6 +96,15 @@ class Books final : public engine::Evictor {
   // No op may make it again from here on; whoever reads it in a replay keeps its storage alive.
   void make_source(Value& value, Lock& lock);
 
+  // Copies the value to the host beside what is computed; its bytes go when room is needed, before
+  // anything else does. False: it stays.
+  bool start_move(const ValueP& value, Lock& lock);
+  // The bytes of a resident value come from the host beside what is computed. Requires: on the
+  // host.
+  void start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock);
+  // Work issued from here on may use the value's bytes.
+  void arrive(Value& value);
+
   // Gives a live or ghost value its bytes.
   void install(const ValueP& value, c10::Storage bytes, Lock& lock);
   // Takes a ghost's bytes, if it has any.
@@ -110,6 +120,7 @@ class Books final : public engine::Evictor {
   bool owns_block(const Value& value) const;
   // Drops it or moves it to the host, as the rules allow. False: it stays.
   bool evict_value(Value& value, Lock& lock);
+  bool drop_value(Value& value, Lock& lock);
 
   // Removes the storages that died from the books.
   void bury_dead(Lock& lock);
@@ -131,7 +142,7 @@ class Books final : public engine::Evictor {
 
   // --- Without the lock. ---
   std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) override;
-  void on_block_freed(void* owner) noexcept override;
+  void on_block_freed(void* data, const engine::Block& block) noexcept override;
   std::string describe_shortage(std::int64_t asked_bytes) override;
 
   engine::Device& device() { return device_; }
@@ -178,6 +189,9 @@ class Books final : public engine::Evictor {
 
   void drop(Value& value, Lock& lock);
   bool move_out(Value& value, Lock& lock);
+  bool copy_to_host(Value& value);
+  void finish_copy(const Cell& cell, void* stream);
+  std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);
   void* host_memory_for(std::int64_t bytes);
   void free_host_copy(Value& value);
   void take_bytes_away(Value& value, Lock& lock);
@@ -198,6 +212,8 @@ class Books final : public engine::Evictor {
   std::unordered_map<c10::StorageImpl*, std::unique_ptr<Cell>> cells_;
   // Resident values of at least the floor's size, in no order; some may be pinned.
   std::vector<Value*> candidates_;
+  // Those of start_move(), the first ones first; some may have gone or come back since.
+  std::deque<std::weak_ptr<Value>> leaving_;
   base::Random random_{1};
   solve::WeightedUnionFind classes_;
   std::int64_t dropped_values_ = 0;

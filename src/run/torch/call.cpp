@@ -59,10 +59,12 @@ void Call::run() {
     books_.bury_dead(lock);
     collect(lock);
     decide_on_record();
-    is_helped = needs_help();
+    follow_plan(lock);
+    is_helped = needs_help() || (tick_ >= 0 && runtime_.guide().has_work_before(tick_));
     if (!is_helped) fill_record(lock);
   }
   if (is_helped) {
+    if (tick_ >= 0) runtime_.guide().before_op(tick_);
     bring_back();
     Books::Lock lock(books_);
     fill_record(lock);
@@ -76,7 +78,8 @@ void Call::run() {
 
 void Call::collect(Books::Lock& lock) {
   const std::size_t count = stack_.size() - first_;
-  can_record_ = books_.rules.may_recompute && !effects_.is_factory && effects_.is_replayable;
+  can_record_ = books_.rules.may_recompute && !effects_.is_factory && effects_.is_replayable &&
+                runtime_.guide().wants_record();
   if (can_record_) {
     record_ = books_.new_record(op_);
     record_->arguments.resize(count);
@@ -205,9 +208,16 @@ void Call::unmark_shared_scratch() {
   }
 }
 
+void Call::follow_plan(Books::Lock& lock) {
+  c10::SmallVector<Cell*, 4> cells;
+  for (const Operand& operand : operands_) cells.push_back(operand.cell);
+  tick_ = runtime_.guide().follow(signature_, {cells.data(), cells.size()}, lock);
+  if (tick_ == 0) runtime_.drop_capture(lock);
+}
+
 bool Call::needs_help() const {
   return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
-    if (!operand.value->is_resident()) return true;
+    if (!operand.value->is_resident() || operand.value->is_arriving) return true;
     return operand.effect != Effect::kReads && operand.value->is_source() &&
            has_readers(*operand.value);
   });
@@ -257,11 +267,13 @@ void Call::run_kernel() {
   const bool is_capturing = runtime_.is_capturing();
   const auto start = is_capturing ? Clock::now() : Clock::time_point();
   if (is_capturing) device.ledger().start_watermark();
-  const int timing = timer.start(signature_);
+  const OpTimer::Timing timing = timer.start(signature_, is_capturing);
   is_begun_ = true;
   op_.redispatchBoxed(keys_, &stack_);
   seconds_ = timer.stop(timing, signature_, operand_bytes_);
-  if (is_capturing) host_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  if (is_capturing) {
+    timer.note_host(signature_, std::chrono::duration<double>(Clock::now() - start).count());
+  }
 }
 
 void Call::enter_results(Books::Lock& lock) {
@@ -282,6 +294,10 @@ void Call::enter_results(Books::Lock& lock) {
   enter_outputs(lock);
   if (is_captured) write_down(lock);
   unpin(lock);
+  if (tick_ >= 0) {
+    const auto results = new_cells();
+    runtime_.guide().after_op(tick_, {results.data(), results.size()}, lock);
+  }
   if (books_.rules.evict_everything) evict_what_was_used(lock);
   operands_.clear();
   made_.clear();
@@ -347,12 +363,32 @@ void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
   if (record_) record_->outputs.emplace_back(value);
 }
 
+std::int64_t Call::bytes_of_made() const {
+  std::int64_t bytes = 0;
+  for (const ValueP& value : made_) bytes += value->bytes;
+  return bytes;
+}
+
+// Those of storages that were not among the arguments.
+c10::SmallVector<Cell*, 2> Call::new_cells() const {
+  c10::SmallVector<Cell*, 2> cells;
+  for (const ValueP& value : made_) {
+    if (value->place == nullptr) continue;
+    const bool is_new =
+        std::none_of(operands_.begin(), operands_.end(),
+                     [&](const Operand& operand) { return operand.cell == value->place; });
+    if (is_new) cells.push_back(value->place);
+  }
+  return cells;
+}
+
 void Call::write_down(Books::Lock&) {
   Capture& capture = runtime_.capture();
   Capture::OpEvent event;
   event.name = effects_.name;
   for (const Operand& operand : operands_) {
     const StorageId id = capture.used(*operand.cell, operand.is_parameter);
+    event.arguments.push_back(id);
     const bool is_side_effect = operand.effect == Effect::kHiddenWrite;
     if (effects_.is_view) {
       event.views.push_back(id);
@@ -361,15 +397,12 @@ void Call::write_down(Books::Lock&) {
     event.reads.push_back({id, is_side_effect});
     if (operand.effect != Effect::kReads) event.writes.push_back({id, is_side_effect});
   }
-  for (const ValueP& value : made_) {
-    if (value->place == nullptr) continue;
-    const bool is_new =
-        std::none_of(operands_.begin(), operands_.end(),
-                     [&](const Operand& operand) { return operand.cell == value->place; });
-    if (is_new) event.writes.push_back({capture.made(*value->place), false});
+  for (const Cell* cell : new_cells()) {
+    event.results.push_back(capture.made(*cell));
+    event.writes.push_back({event.results.back(), false});
   }
   event.signature = signature_;
-  event.host_seconds = host_seconds_;
+  event.memory_seconds = books_.device().memory_seconds(operand_bytes_ + bytes_of_made());
   const engine::Ledger& ledger = books_.device().ledger();
   event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
   event.is_backward = is_in_backward();

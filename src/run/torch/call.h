@@ -40,6 +40,7 @@ class Call {
   void add_ref(const at::Tensor& tensor, Effect effect, Cell* cell);
   bool is_scratch(const at::Tensor& tensor, const Operand& operand) const;
 
+  void follow_plan(Books::Lock& lock);
   bool needs_help() const;
   void bring_back();
   void decide_on_record();
@@ -52,6 +53,8 @@ class Call {
   void enter_results(Books::Lock& lock);
   void enter_written(Books::Lock& lock);
   void enter_outputs(Books::Lock& lock);
+  c10::SmallVector<Cell*, 2> new_cells() const;
+  std::int64_t bytes_of_made() const;
   void enter_output(const at::Tensor& tensor, Books::Lock& lock);
   void enter_record(Books::Lock& lock);
   void write_down(Books::Lock& lock);
@@ -80,8 +83,8 @@ class Call {
   void* stream_ = nullptr;
   std::int64_t operand_bytes_ = 0;
   double seconds_ = 0;
-  // Measured only while a step is captured.
-  double host_seconds_ = 0;
+  // Its place in the plan that guides the step; -1 without one.
+  int tick_ = -1;
   bool is_begun_ = false;
   bool is_done_ = false;
 };

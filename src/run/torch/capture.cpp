@@ -3,6 +3,7 @@
 #include "run/torch/capture.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "base/check.h"
@@ -19,6 +20,15 @@ std::string trace_name(std::string name) {
     name.replace(colons, 2, ".");
   }
   return name;
+}
+
+// Where the device waits for the host, what was measured is mostly the host's time; then the bytes
+// tell more.
+std::optional<double> device_seconds(const Capture::OpEvent& event, const OpTimer& timer) {
+  const std::optional<double> measured = timer.seconds(event.signature);
+  const double host_seconds = timer.host_seconds(event.signature).value_or(0);
+  if (!measured || *measured > 1.5 * host_seconds) return measured;
+  return std::min(*measured, event.memory_seconds);
 }
 
 }  // namespace
@@ -128,6 +138,18 @@ std::vector<StorageKind> Capture::kinds(const std::vector<Phase>& phases) const 
   return kinds;
 }
 
+engine::StepScript Capture::script() const {
+  engine::StepScript script;
+  for (const OpEvent& event : ops_) {
+    script.lines.push_back({event.signature, static_cast<std::uint32_t>(script.storages.size()),
+                            static_cast<std::uint32_t>(event.arguments.size()),
+                            static_cast<std::uint32_t>(event.results.size())});
+    script.storages.insert(script.storages.end(), event.arguments.begin(), event.arguments.end());
+    script.storages.insert(script.storages.end(), event.results.begin(), event.results.end());
+  }
+  return script;
+}
+
 Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
   LT_REQUIRE(!ops_.empty(), "no step was captured: call capture_next_step() before step()");
   const std::vector<Phase> phase_of = phases();
@@ -151,8 +173,8 @@ Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
     spec.writes = event.writes;
     spec.views = event.views;
     spec.frees = event.frees;
-    spec.device_seconds = timer.seconds(event.signature);
-    spec.host_seconds = event.host_seconds;
+    spec.device_seconds = device_seconds(event, timer);
+    spec.host_seconds = timer.host_seconds(event.signature);
     spec.workspace_bytes = event.workspace_bytes;
     spec.replayable = event.is_replayable;
     spec.random = event.is_random;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowtide/trace.h"
+#include "run/engine/guided_step.h"
 #include "run/torch/books.h"
 #include "run/torch/op_timer.h"
 
@@ -24,8 +25,12 @@ class Capture final : public BurialObserver {
     std::vector<StorageUse> writes;
     std::vector<StorageId> views;
     std::vector<StorageId> frees;
+    // All storages among its arguments, in their order, and those it made.
+    std::vector<StorageId> arguments;
+    std::vector<StorageId> results;
     std::uint64_t signature = 0;
-    double host_seconds = 0;
+    // What the device takes to read and write its bytes.
+    double memory_seconds = 0;
     std::int64_t workspace_bytes = 0;
     bool is_backward = false;
     bool is_replayable = false;
@@ -41,6 +46,8 @@ class Capture final : public BurialObserver {
   // The step as it was captured; times are those that the timer knows by now. Throws InvalidInput
   // if nothing was captured.
   Trace trace(const std::string& name, const OpTimer& timer) const;
+  // By what its ops are known again.
+  engine::StepScript script() const;
 
  private:
   struct StorageEvent {

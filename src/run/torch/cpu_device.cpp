@@ -155,12 +155,13 @@ class CpuDevice final : public engine::Device, public engine::Overflow {
   std::int64_t host_held_bytes() const override { return host_.held_bytes(); }
   std::int64_t host_peak_bytes() const override { return host_.peak_bytes(); }
 
-  void copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t) override {
+  void start_copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t) override {
     std::memcpy(host, block, static_cast<std::size_t>(bytes));
   }
-  void copy_in(void* block, void* host, std::int64_t bytes) override {
+  void start_copy_in(void* block, void* host, std::int64_t bytes) override {
     std::memcpy(block, host, static_cast<std::size_t>(bytes));
   }
+  void finish_copy(const void*, void*) override {}
   void copy_within(void* to, const void* from, std::int64_t bytes) override {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   }

@@ -8,36 +8,55 @@ namespace lowtide::run {
 namespace {
 
 constexpr int kEnoughSamples = 3;
+constexpr int kThoroughSamples = 16;
 // Shapes may vary without end; the table may not.
 constexpr std::size_t kMostKinds = std::size_t{1} << 16;
-constexpr int kNotMeasured = -1;
+constexpr int kNotMeasured = OpTimer::Timing{}.watch;
 
 }  // namespace
 
-int OpTimer::start(std::uint64_t signature) {
+OpTimer::Timing OpTimer::start(std::uint64_t signature, bool thoroughly) {
+  Timing timing;
   {
+    const int enough = thoroughly ? kThoroughSamples : kEnoughSamples;
     const std::lock_guard lock(mutex_);
     const auto found = costs_.find(signature);
-    if (found != costs_.end() && found->second.samples >= kEnoughSamples) {
-      return kNotMeasured;
-    }
+    if (found != costs_.end()) timing.known_seconds = found->second.seconds;
+    if (found != costs_.end() && found->second.samples >= enough) return timing;
   }
-  return device_.start_timing();
+  timing.watch = device_.start_timing();
+  return timing;
 }
 
-double OpTimer::stop(int timing, std::uint64_t signature, std::int64_t bytes) {
-  if (timing != kNotMeasured) device_.stop_timing(timing);
+double OpTimer::stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes) {
+  // The usual case, once everything was measured.
+  if (timing.watch == kNotMeasured) return timing.known_seconds;
+  device_.stop_timing(timing.watch);
   const std::lock_guard lock(mutex_);
-  if (timing != kNotMeasured) pending_.push_back({timing, signature});
-  if (!pending_.empty()) read_finished();
+  pending_.push_back({timing.watch, signature});
+  read_finished();
   const auto found = costs_.find(signature);
-  return found != costs_.end() ? found->second.seconds : device_.memory_seconds(bytes);
+  const bool is_known = found != costs_.end() && found->second.samples > 0;
+  return is_known ? found->second.seconds : device_.memory_seconds(bytes);
+}
+
+void OpTimer::note_host(std::uint64_t signature, double seconds) {
+  const std::lock_guard lock(mutex_);
+  double& least = costs_[signature].host_seconds;
+  least = least == 0 ? seconds : std::min(least, seconds);
+}
+
+std::optional<double> OpTimer::host_seconds(std::uint64_t signature) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = costs_.find(signature);
+  if (found == costs_.end() || found->second.host_seconds == 0) return std::nullopt;
+  return found->second.host_seconds;
 }
 
 std::optional<double> OpTimer::seconds(std::uint64_t signature) const {
   const std::lock_guard lock(mutex_);
   const auto found = costs_.find(signature);
-  if (found == costs_.end()) return std::nullopt;
+  if (found == costs_.end() || found->second.samples == 0) return std::nullopt;
   return found->second.seconds;
 }
 

@@ -18,19 +18,32 @@ class OpTimer {
  public:
   explicit OpTimer(engine::Device& device) : device_(device) {}
 
-  // Begins to measure if it is still worth it; the result goes to stop().
-  int start(std::uint64_t signature);
+  // What is under way for one op.
+  struct Timing {
+    // Of the device; -1: the op is not measured.
+    int watch = -1;
+    // Seconds of such an op as far as is known.
+    double known_seconds = 0;
+  };
+  // Begins to measure if it is still worth it; the result goes to stop(). With `thoroughly`, it is
+  // for longer.
+  Timing start(std::uint64_t signature, bool thoroughly);
   // Seconds of such an op as far as is known by now; else as long as the device takes to read and
   // write so many bytes.
-  double stop(int timing, std::uint64_t signature, std::int64_t bytes);
+  double stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes);
+  // How long the host took to issue such an op.
+  void note_host(std::uint64_t signature, double seconds);
 
-  // Seconds of such an op, if it was measured.
+  // Seconds of such an op, if it was measured: on the device, and on the host.
   std::optional<double> seconds(std::uint64_t signature) const;
+  std::optional<double> host_seconds(std::uint64_t signature) const;
 
  private:
   struct Cost {
     double seconds = 0;
     int samples = 0;
+    // 0: not measured.
+    double host_seconds = 0;
   };
   struct Pending {
     int timing;

@@ -23,6 +23,7 @@ struct Restorer::Frame {
 void Restorer::restore(const ValueP& value) {
   {
     Books::Lock lock(books_);
+    books_.arrive(*value);
     if (value->is_resident()) return;
   }
   const std::lock_guard turn(turn_);
@@ -62,6 +63,7 @@ bool Restorer::advance(std::vector<Frame>& frames) {
           ++ref.value->pins;
           frame->pinned.push_back(ref.value);
         }
+        books_.arrive(*ref.value);
         if (ref.value->is_resident()) {
           if (c10::Storage storage = books_.keep_alive(*ref.value, lock)) {
             frame->kept.push_back(std::move(storage));
@@ -99,10 +101,10 @@ void Restorer::fetch(const ValueP& value) {
   Books::Lock lock(books_);
   // Its storage may have died meanwhile, and the copy with it.
   if (value->residency != Residency::kOnHost) return;
-  books_.device().copy_in(bytes.mutable_data(), value->host, value->bytes);
+  books_.start_fetch(value, std::move(bytes), lock);
+  books_.arrive(*value);
   books_.advance();
-  books_.counters.bytes_from_host += value->bytes;
-  books_.install(value, std::move(bytes), lock);
+  books_.use(*value);
 }
 
 // Finds what depends on a value that is about to be overwritten.

@@ -31,8 +31,22 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   Call(*this, op, effects, keys, stack).run();
 }
 
+void Runtime::begin_step(bool is_guided, bool is_captured) {
+  if (is_captured) start_capture();
+  if (!is_guided) return;
+  Books::Lock lock(books_);
+  guide_.begin_step();
+}
+
+void Runtime::drop_capture(Books::Lock&) { capturing_ = false; }
+
 void Runtime::end_step() {
+  {
+    Books::Lock lock(books_);
+    guide_.end_step(lock);
+  }
   restorer_.end_step();
+  books_.device().end_step();
   Books::Lock lock(books_);
   books_.forget_classes();
 }
@@ -61,8 +75,6 @@ void Runtime::stop_capture() {
   books_.observer = nullptr;
   capturing_ = false;
 }
-
-Trace Runtime::captured(const std::string& name) const { return capture_.trace(name, timer_); }
 
 void Runtime::hold(const at::Tensor& tensor) {
   ValueP value;

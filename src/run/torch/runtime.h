@@ -10,6 +10,7 @@
 
 #include "run/torch/books.h"
 #include "run/torch/capture.h"
+#include "run/torch/guide.h"
 #include "run/torch/op_timer.h"
 #include "run/torch/restorer.h"
 
@@ -32,6 +33,9 @@ class Runtime {
   // Carries out one op under management; the interceptor calls it.
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
 
+  // A step begins. With `is_guided`, a plan guides it if there is one; if not, and with
+  // `is_captured`, it is written down. Not needed for steps that shall be neither.
+  void begin_step(bool is_guided, bool is_captured);
   void end_step();
   // The ops pass us by from here on and only the gate watches, until come_back(). False: something
   // is away or in use, so they must not.
@@ -47,18 +51,24 @@ class Runtime {
   void start_capture();
   void stop_capture();
   bool is_capturing() const { return capturing_; }
-  Trace captured(const std::string& name) const;
+  // What was captured is not wanted any more. Requires: the books' lock.
+  void drop_capture(Books::Lock& lock);
+  // What was written down last.
+  const Capture& last_capture() const { return capture_; }
+  Trace captured(const std::string& name) const { return capture_.trace(name, timer_); }
   // Requires: the books' lock, and a capture under way.
   Capture& capture() { return capture_; }
 
   Books& books() { return books_; }
   Restorer& restorer() { return restorer_; }
   OpTimer& timer() { return timer_; }
+  Guide& guide() { return guide_; }
 
  private:
   Books books_;
   Restorer restorer_{books_};
   OpTimer timer_;
+  Guide guide_{books_, restorer_};
   Capture capture_;
   std::atomic<bool> capturing_{false};
 };

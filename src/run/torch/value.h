@@ -77,6 +77,10 @@ struct Value {
   std::int64_t drop_seconds_known_at = -(std::int64_t{1} << 40);
   // Made by an allocation without contents, and not written since.
   bool is_blank = false;
+  // The copy to `host` was begun so that the bytes can go when room is needed.
+  bool is_leaving = false;
+  // Resident, but its bytes are still on their way: no work may use them before Books::arrive().
+  bool is_arriving = false;
 };
 
 // One storage that torch has and the books know.
@@ -99,6 +103,8 @@ struct Cell {
   void* data = nullptr;
   // The stream they were allocated on.
   void* stream = nullptr;
+  // Its number in the step that is guided; -1 without one. The Guide's.
+  std::int32_t guided_storage = -1;
   // They lie in the device's overflow.
   bool is_in_overflow = false;
 };

@@ -60,7 +60,7 @@ std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
   Lock lock(*this);
   bury_dead(lock);
   const std::int64_t before = device_.ledger().held_bytes();
-  std::int64_t freed = 0;
+  std::int64_t freed = evict_leaving(bytes, lock);
   while (freed < bytes) {
     Value* victim = best_victim(request_bytes, lock);
     if (victim == nullptr) break;
@@ -74,6 +74,18 @@ std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
   }
   // Storages that died meanwhile count as freed too.
   return std::max(freed, before - device_.ledger().held_bytes());
+}
+
+// Their copies were begun long ago, so that these go for nothing.
+std::int64_t Books::evict_leaving(std::int64_t bytes, Lock& lock) {
+  std::int64_t freed = 0;
+  while (freed < bytes && !leaving_.empty()) {
+    const ValueP value = leaving_.front().lock();
+    leaving_.pop_front();
+    if (!value || !value->is_leaving || !can_evict(*value) || !owns_block(*value)) continue;
+    if (move_out(*value, lock)) freed += device_.rounded(value->bytes);
+  }
+  return freed;
 }
 
 Value* Books::best_victim(std::int64_t request_bytes, Lock&) {

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/engine/guided_step.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lowtide::engine {
+
+std::uint64_t StepScript::shape() const {
+  std::uint64_t hash = lines.size();
+  for (const Line& line : lines)
+    hash = (hash ^ line.signature) * 0x9E3779B97F4A7C15ULL + (hash >> 31);
+  return hash;
+}
+
+bool StepScript::begins_as(const StepScript& other, std::size_t ops) const {
+  if (lines.size() < ops || other.lines.size() < ops) return false;
+  const auto end = lines.begin() + static_cast<std::ptrdiff_t>(ops);
+  return std::equal(lines.begin(), end, other.lines.begin(), [](const Line& a, const Line& b) {
+    return a.signature == b.signature && a.arguments == b.arguments && a.results == b.results;
+  });
+}
+
+GuidedStep::GuidedStep(CapturedStep step, Plan plan)
+    : step_(std::move(step)),
+      plan_(std::move(plan)),
+      shape_(step_.script.shape()),
+      schedule_(*step_.trace, plan_) {
+  find_repeated();
+  find_holds();
+}
+
+// Also the makers of what a repeated op overwrites: without them its old value could not be made
+// again, so that the op could not either.
+void GuidedStep::find_repeated() {
+  is_repeated_.resize(trace().ops().size());
+  std::vector<OpId> open;
+  const auto add = [&](OpId op) {
+    if (!op.valid() || is_repeated_[op.slot()]) return;
+    is_repeated_[op.slot()] = true;
+    open.push_back(op);
+  };
+  for (const Action& action : plan_.actions) {
+    if (const Run* run = std::get_if<Run>(&action)) add(run->op);
+  }
+  while (!open.empty()) {
+    const OpId op = open.back();
+    open.pop_back();
+    for (const Use& written : trace().writes(op)) {
+      const StorageId storage = trace().value(written.value).storage;
+      for (const Use& read : trace().reads(op)) {
+        const Value& old = trace().value(read.value);
+        if (old.storage == storage && !read.side_effect) add(old.producer);
+      }
+    }
+  }
+}
+
+void GuidedStep::find_holds() {
+  base::Grouped<Hold>::Items items;
+  for (const Action& action : plan_.actions) {
+    const Hold* hold = std::get_if<Hold>(&action);
+    if (hold == nullptr) continue;
+    const plan::Tick born = schedule_.lifetimes().of(hold->value).born;
+    const plan::Tick from = std::max(born, schedule_.first_tick(*hold));
+    items.emplace_back(static_cast<std::uint32_t>(std::max(from, 0)), *hold);
+  }
+  holds_from_ = base::Grouped<Hold>(trace().ops().size() + 1, items);
+}
+
+}  // namespace lowtide::engine

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/grouped.h"
+#include "lowtide/plan.h"
+#include "plan/schedule.h"
+
+namespace lowtide::engine {
+
+// By what the ops of a step are known again when the program runs it another time. Storages are
+// those of the step's trace.
+struct StepScript {
+  struct Line {
+    // Differs between ops and between sizes of what they are given.
+    std::uint64_t signature = 0;
+    // Where in `storages` those of the arguments begin; those of the results follow.
+    std::uint32_t first = 0;
+    std::uint32_t arguments = 0;
+    std::uint32_t results = 0;
+  };
+  std::vector<Line> lines;
+  std::vector<StorageId> storages;
+
+  std::span<const StorageId> arguments(const Line& line) const {
+    return {storages.data() + line.first, line.arguments};
+  }
+  std::span<const StorageId> results(const Line& line) const {
+    return {storages.data() + line.first + line.arguments, line.results};
+  }
+  // Differs between steps that do not run the same ops on the same sizes.
+  std::uint64_t shape() const;
+  // Whether both begin with the same ops, so many of them.
+  bool begins_as(const StepScript& other, std::size_t ops) const;
+};
+
+// A step as it was captured.
+struct CapturedStep {
+  std::shared_ptr<const Trace> trace;
+  StepScript script;
+};
+
+// A step and the plan to carry it out by.
+class GuidedStep {
+ public:
+  // Requires: verify() finds nothing wrong with the plan, and there is no Order in it.
+  GuidedStep(CapturedStep step, Plan plan);
+
+  const Trace& trace() const { return *step_.trace; }
+  const StepScript& script() const { return step_.script; }
+  std::uint64_t shape() const { return shape_; }
+  const Plan& plan() const { return plan_; }
+  const plan::Schedule& schedule() const { return schedule_; }
+  // Whether the plan may want the op to be carried out again.
+  bool is_repeated(std::size_t op) const { return is_repeated_[op]; }
+  // Values that stay alive past the program's last use of them, from this tick on.
+  std::span<const Hold> holds_from(std::size_t tick) const { return holds_from_[tick]; }
+
+ private:
+  void find_repeated();
+  void find_holds();
+
+  CapturedStep step_;
+  Plan plan_;
+  std::uint64_t shape_;
+  plan::Schedule schedule_;
+  std::vector<bool> is_repeated_;
+  base::Grouped<Hold> holds_from_;
+};
+
+}  // namespace lowtide::engine

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/engine/guided_step.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+namespace lowtide::engine {
+namespace {
+
+StepScript script_of(std::initializer_list<std::uint64_t> signatures) {
+  StepScript script;
+  for (const std::uint64_t signature : signatures) script.lines.push_back({.signature = signature});
+  return script;
+}
+
+TEST(StepScript, ShapeTellsStepsApart) {
+  const StepScript one = script_of({1, 2, 3});
+  EXPECT_EQ(one.shape(), script_of({1, 2, 3}).shape());
+  EXPECT_NE(one.shape(), script_of({1, 3, 2}).shape());
+  EXPECT_NE(one.shape(), script_of({1, 2}).shape());
+}
+
+TEST(StepScript, BeginsAsAnother) {
+  const StepScript one = script_of({1, 2, 3});
+  EXPECT_TRUE(one.begins_as(script_of({1, 2, 4}), 2));
+  EXPECT_FALSE(one.begins_as(script_of({1, 2, 4}), 3));
+  EXPECT_FALSE(one.begins_as(script_of({1, 2}), 3));
+  EXPECT_TRUE(one.begins_as(script_of({9}), 0));
+}
+
+// w -> a -> b, b overwritten by c in place, and d reads all of it.
+std::shared_ptr<const Trace> small_trace() {
+  TraceBuilder builder("small");
+  const auto storage = [&](const char* name, bool is_there) {
+    Storage made;
+    made.name = name;
+    made.bytes = 10;
+    made.at_start = is_there;
+    made.at_end = is_there;
+    return builder.add_storage(std::move(made));
+  };
+  const StorageId w = storage("w", true);
+  const StorageId a = storage("a", false);
+  const StorageId b = storage("b", false);
+  const StorageId d = storage("d", false);
+  builder.add_op({.name = "make_a", .reads = {{w}}, .writes = {{a}}});
+  builder.add_op({.name = "make_b", .reads = {{a}}, .writes = {{b}}});
+  builder.add_op({.name = "change_b", .reads = {{b}}, .writes = {{b}}});
+  builder.add_op({.name = "use", .reads = {{b}}, .writes = {{d}}});
+  return std::make_shared<const Trace>(builder.build());
+}
+
+GuidedStep guided(std::vector<Action> actions) {
+  const auto trace = small_trace();
+  Plan plan;
+  plan.actions = std::move(actions);
+  return {CapturedStep{.trace = trace, .script = script_of({1, 2, 3, 4})}, std::move(plan)};
+}
+
+TEST(GuidedStep, RepeatsWhatThePlanRunsAndTheMakersOfWhatThatOverwrites) {
+  const GuidedStep step = guided({lowtide::Run{.op = OpId{2}, .before = OpId{3}}});
+  EXPECT_FALSE(step.is_repeated(0));
+  EXPECT_TRUE(step.is_repeated(1)) << "its result is what op 2 changes";
+  EXPECT_TRUE(step.is_repeated(2));
+  EXPECT_FALSE(step.is_repeated(3));
+}
+
+TEST(GuidedStep, HoldsBeginWhereTheirValueIsMade) {
+  const std::shared_ptr<const Trace> trace = small_trace();
+  const ValueId a = trace->writes(OpId{0}).front().value;
+  const GuidedStep step = guided({Hold{.value = a, .until = OpId{3}}});
+  ASSERT_EQ(step.holds_from(0).size(), 1U);
+  EXPECT_EQ(step.holds_from(0).front().value, a);
+  EXPECT_TRUE(step.holds_from(1).empty());
+}
+
+}  // namespace
+}  // namespace lowtide::engine

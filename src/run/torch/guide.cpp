@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/torch/guide.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "run/torch/replay.h"
+
+namespace lowtide::run {
+
+void Guide::add_plan(std::shared_ptr<const engine::GuidedStep> step) {
+  remove_plan(step->shape());
+  plans_.insert(plans_.begin(), std::move(step));
+}
+
+void Guide::remove_plan(std::uint64_t shape) {
+  std::erase_if(plans_, [shape](const auto& plan) { return plan->shape() == shape; });
+}
+
+void Guide::begin_step() {
+  is_at_start_ = true;
+  last_ = {};
+}
+
+void Guide::start(std::shared_ptr<const engine::GuidedStep> step) {
+  step_ = std::move(step);
+  position_ = 0;
+  cells_.assign(step_->trace().storages().size(), nullptr);
+  versions_.assign(step_->trace().storages().size(), 0);
+  books_.observer = this;
+  ++counters_.steps;
+}
+
+void Guide::end_step(Books::Lock& lock) {
+  is_at_start_ = false;
+  if (!step_) return;
+  const auto end = static_cast<int>(step_->trace().ops().size());
+  if (position_ != static_cast<std::size_t>(end)) {
+    break_off(lock);
+    return;
+  }
+  // What the plan wants away before the next step begins.
+  for (const std::int32_t index : step_->schedule().at(end).releases) {
+    release(step_->plan().actions[static_cast<std::size_t>(index)], lock);
+  }
+  --counters_.broken_off;
+  break_off(lock);
+}
+
+void Guide::break_off(Books::Lock&) {
+  ++counters_.broken_off;
+  // What an optimizer does may depend on what is away.
+  const bool is_mostly_done = 4 * position_ >= 3 * step_->trace().ops().size();
+  last_.guided_shape = is_mostly_done ? step_->shape() : 0;
+  last_.is_unknown = !is_mostly_done;
+  for (auto& [tick, storage] : holds_) books_.discard(std::move(storage));
+  holds_.clear();
+  for (Cell* cell : cells_) {
+    if (cell != nullptr) cell->guided_storage = -1;
+  }
+  cells_.clear();
+  step_.reset();
+  if (books_.observer == this) books_.observer = nullptr;
+}
+
+bool Guide::wants_record() const {
+  if (!step_ || position_ >= step_->trace().ops().size()) return true;
+  return step_->is_repeated(position_);
+}
+
+bool Guide::bind(StorageId storage, Cell* cell) {
+  Cell*& bound = cells_[storage.slot()];
+  if (bound == nullptr) {
+    bound = cell;
+    cell->guided_storage = static_cast<std::int32_t>(storage.slot());
+  }
+  return bound == cell;
+}
+
+int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Books::Lock& lock) {
+  if (is_at_start_) {
+    is_at_start_ = false;
+    const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
+      return plan->script().lines.front().signature == signature;
+    });
+    if (known != plans_.end()) start(*known);
+  }
+  if (!step_) return -1;
+  bool is_right =
+      is_expected(signature, arguments.size()) || switch_plan(signature, arguments.size());
+  if (is_right) {
+    const engine::StepScript& script = step_->script();
+    const auto storages = script.arguments(script.lines[position_]);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      is_right = is_right && bind(storages[i], arguments[i]);
+    }
+  }
+  if (!is_right) {
+    break_off(lock);
+    return -1;
+  }
+  return static_cast<int>(position_++);
+}
+
+bool Guide::is_expected(std::uint64_t signature, std::size_t arguments) const {
+  const auto& lines = step_->script().lines;
+  return position_ < lines.size() && lines[position_].signature == signature &&
+         lines[position_].arguments == arguments;
+}
+
+// Steps of several lengths begin alike. Storages are numbered in the order of their use, so those
+// seen so far have the same numbers in both.
+bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    const std::shared_ptr<const engine::GuidedStep> other = plans_[i];
+    if (!other->script().begins_as(step_->script(), position_)) continue;
+    const std::shared_ptr<const engine::GuidedStep> before = std::exchange(step_, other);
+    if (is_expected(signature, arguments)) {
+      cells_.resize(other->trace().storages().size(), nullptr);
+      versions_.resize(other->trace().storages().size(), 0);
+      std::rotate(plans_.begin(), plans_.begin() + static_cast<std::ptrdiff_t>(i),
+                  plans_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      return true;
+    }
+    step_ = before;
+  }
+  return false;
+}
+
+ValueP Guide::current(ValueId id) const {
+  const lowtide::Value& value = step_->trace().value(id);
+  const Cell* cell = cells_[value.storage.slot()];
+  if (cell == nullptr || versions_[value.storage.slot()] != value.version) return nullptr;
+  return cell->weak.expired() ? nullptr : cell->value;
+}
+
+bool Guide::has_work_before(int tick) const {
+  if (!step_) return false;
+  const plan::Schedule::At at = step_->schedule().at(tick);
+  return !at.issues.empty() || !at.prelude.empty();
+}
+
+void Guide::before_op(int tick) {
+  const std::shared_ptr<const engine::GuidedStep> step = step_;
+  if (!step) return;
+  const plan::Schedule::At at = step->schedule().at(tick);
+  const auto action = [&](std::int32_t index) -> const Action& {
+    return step->plan().actions[static_cast<std::size_t>(index)];
+  };
+  for (const std::int32_t index : at.issues) {
+    if (const Fetch* fetched = std::get_if<Fetch>(&action(index))) fetch(fetched->value);
+  }
+  for (const std::int32_t index : at.prelude) {
+    if (const Run* run = std::get_if<Run>(&action(index))) repeat(run->op);
+    if (const Drop* dropped = std::get_if<Drop>(&action(index))) {
+      Books::Lock lock(books_);
+      if (step_) drop(dropped->value, lock);
+    }
+  }
+}
+
+void Guide::fetch(ValueId id) {
+  ValueP value;
+  {
+    Books::Lock lock(books_);
+    if (step_) value = current(id);
+    if (!value || value->residency != Residency::kOnHost) {
+      ++counters_.skipped;
+      value.reset();
+      return;
+    }
+    ++value->pins;
+  }
+  const auto finish = [&](c10::Storage bytes) {
+    Books::Lock lock(books_);
+    --value->pins;
+    if (bytes && value->residency == Residency::kOnHost) {
+      books_.start_fetch(value, std::move(bytes), lock);
+      ++counters_.prefetches;
+    } else {
+      ++counters_.skipped;
+    }
+    value.reset();
+  };
+  try {
+    finish(new_bytes(books_, value->bytes));
+  } catch (const OutOfMemory&) {
+    // It comes when an op asks for it.
+    finish(c10::Storage());
+  }
+}
+
+void Guide::repeat(OpId op) {
+  for (const Use& made : step_->trace().writes(op)) {
+    ValueP value;
+    {
+      Books::Lock lock(books_);
+      if (step_ && !made.side_effect) value = current(made.value);
+      if (!value || value->residency != Residency::kDropped) {
+        value.reset();
+        continue;
+      }
+    }
+    restorer_.restore(value);
+    Books::Lock lock(books_);
+    value.reset();
+  }
+}
+
+void Guide::drop(ValueId id, Books::Lock& lock) {
+  const ValueP value = current(id);
+  if (!value || !value->is_resident()) return;
+  if (!books_.drop_value(*value, lock)) ++counters_.skipped;
+}
+
+void Guide::release(const Action& action, Books::Lock& lock) {
+  if (const Drop* dropped = std::get_if<Drop>(&action)) drop(dropped->value, lock);
+  const Move* moved = std::get_if<Move>(&action);
+  if (moved == nullptr) return;
+  const ValueP value = current(moved->value);
+  if (!value || !value->is_resident() || !books_.start_move(value, lock)) ++counters_.skipped;
+}
+
+void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock) {
+  if (!step_) return;
+  const auto& lines = step_->script().lines;
+  const auto& line = lines[static_cast<std::size_t>(tick)];
+  const auto storages = step_->script().results(line);
+  bool is_expected = storages.size() == results.size();
+  for (std::size_t i = 0; is_expected && i < results.size(); ++i) {
+    is_expected = bind(storages[i], results[i]);
+  }
+  if (!is_expected) {
+    break_off(lock);
+    return;
+  }
+  const OpId op = make_id<OpId>(static_cast<std::size_t>(tick));
+  for (const Use& written : step_->trace().writes(op)) {
+    const lowtide::Value& value = step_->trace().value(written.value);
+    versions_[value.storage.slot()] = value.version;
+  }
+  take_holds(tick);
+  for (const std::int32_t index : step_->schedule().at(tick).releases) {
+    release(step_->plan().actions[static_cast<std::size_t>(index)], lock);
+  }
+  let_go_of_holds(tick, lock);
+}
+
+void Guide::take_holds(int tick) {
+  for (const Hold& hold : step_->holds_from(static_cast<std::size_t>(tick))) {
+    if (const ValueP value = current(hold.value)) {
+      holds_.emplace(step_->schedule().last_tick(hold), books_.storage_of(*value));
+    }
+  }
+}
+
+void Guide::let_go_of_holds(int tick, Books::Lock&) {
+  const auto end = holds_.upper_bound(tick);
+  for (auto hold = holds_.begin(); hold != end; ++hold) books_.discard(std::move(hold->second));
+  holds_.erase(holds_.begin(), end);
+}
+
+void Guide::on_buried(const Cell& cell) {
+  if (cell.guided_storage >= 0) cells_[static_cast<std::size_t>(cell.guided_storage)] = nullptr;
+}
+
+}  // namespace lowtide::run

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "run/engine/guided_step.h"
+#include "run/torch/books.h"
+#include "run/torch/restorer.h"
+
+namespace lowtide::run {
+
+// What came of guidance so far.
+struct GuideCounters {
+  std::int64_t steps = 0;
+  // Steps that left their plan before the end.
+  std::int64_t broken_off = 0;
+  std::int64_t prefetches = 0;
+  // Actions that could not be carried out when they were due, and were left to the online rule.
+  std::int64_t skipped = 0;
+};
+
+// How the last step went.
+struct GuideStep {
+  // Of the plan that it followed for most of its ops; 0: there was none.
+  std::uint64_t guided_shape = 0;
+  // It began as one that there is a plan for, and turned out to be another.
+  bool is_unknown = false;
+};
+
+// Carries plans out: drops, moves, fetches and repeats at their places in the sequence of ops.
+// Nothing depends on it but speed: what a plan forgets is brought back when an op asks for it, and
+// what it leaves lying about goes when room is needed. An op that is not the expected one ends
+// guidance for the step.
+class Guide final : public BurialObserver {
+ public:
+  Guide(Books& books, Restorer& restorer) : books_(books), restorer_(restorer) {}
+
+  // --- These need the books' lock. ---
+
+  // From now on steps of its shape are guided by it.
+  void add_plan(std::shared_ptr<const engine::GuidedStep> step);
+  void remove_plan(std::uint64_t shape);
+  void forget_plans() { plans_.clear(); }
+
+  // The next op is the first of a step, which is guided if there is a plan for it.
+  void begin_step();
+  void end_step(Books::Lock& lock);
+  // Whether a plan guides the step under way.
+  bool is_on() const { return step_ != nullptr; }
+  // Whether the op that comes now has to be remembered, as far as the plan knows.
+  bool wants_record() const;
+
+  // The op that is about to run. Returns its tick, or -1 if it is not guided.
+  int follow(std::uint64_t signature, std::span<Cell* const> arguments, Books::Lock& lock);
+  // Whether before_op() has something to do.
+  bool has_work_before(int tick) const;
+  // The op of the tick has run, and made these.
+  void after_op(int tick, std::span<Cell* const> results, Books::Lock& lock);
+  void on_buried(const Cell& cell) override;
+
+  const GuideCounters& counters() const { return counters_; }
+  const GuideStep& last_step() const { return last_; }
+
+  // --- Without the lock. ---
+
+  // What the plan wants done before the op of the tick. Throws what replays throw.
+  void before_op(int tick);
+
+ private:
+  void start(std::shared_ptr<const engine::GuidedStep> step);
+  void break_off(Books::Lock& lock);
+  bool is_expected(std::uint64_t signature, std::size_t arguments) const;
+  bool switch_plan(std::uint64_t signature, std::size_t arguments);
+  bool bind(StorageId storage, Cell* cell);
+  // The value if its storage holds it now; null otherwise.
+  ValueP current(ValueId id) const;
+
+  void fetch(ValueId id);
+  void repeat(OpId op);
+  void release(const Action& action, Books::Lock& lock);
+  void drop(ValueId id, Books::Lock& lock);
+  void take_holds(int tick);
+  void let_go_of_holds(int tick, Books::Lock& lock);
+
+  Books& books_;
+  Restorer& restorer_;
+  // The one that was followed last comes first.
+  std::vector<std::shared_ptr<const engine::GuidedStep>> plans_;
+  GuideCounters counters_;
+
+  // The step under way; the last one when there is none.
+  GuideStep last_;
+  bool is_at_start_ = false;
+  std::shared_ptr<const engine::GuidedStep> step_;
+  std::size_t position_ = 0;
+  // By storage of the trace: the cell, and which version of its contents is there.
+  std::vector<Cell*> cells_;
+  std::vector<std::int32_t> versions_;
+  // By the last tick that they are for.
+  std::multimap<int, c10::Storage> holds_;
+};
+
+}  // namespace lowtide::run

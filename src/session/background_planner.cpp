@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "session/background_planner.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "lowtide/simulate.h"
+
+namespace lowtide::session {
+namespace {
+
+// How far above the budget a plan may end and still be worth having.
+constexpr double kCloseEnough = 1.25;
+
+PlanOutcome plan_near(Problem& problem, const Policy& policy) {
+  PlanOutcome outcome = policy.plan(problem);
+  const Refusal* refusal = std::get_if<Refusal>(&outcome);
+  if (refusal == nullptr) return outcome;
+  const auto reachable = static_cast<double>(refusal->smallest_budget_bytes);
+  if (reachable > kCloseEnough * static_cast<double>(problem.budget_bytes)) return outcome;
+  problem.budget_bytes = refusal->smallest_budget_bytes;
+  return policy.plan(problem);
+}
+
+PlanResult plan_with(const PlanRequest& request, const Policy& policy) {
+  PlanResult result;
+  Problem problem = request.problem;
+  PlanOutcome outcome = plan_near(problem, policy);
+  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
+    result.reason =
+        base::concat(refusal->reason, "; the smallest budget that the policy reaches is ",
+                     base::format_bytes(refusal->smallest_budget_bytes));
+  } else {
+    Plan& plan = std::get<Plan>(outcome);
+    const Verdict verdict = verify(problem, plan);
+    LT_CHECK(verdict.ok(), plan.policy,
+             " made a plan that does not hold: ", verdict.violations.front().message);
+    const Timeline timeline = simulate(problem, plan);
+    result.predicted_seconds = timeline.seconds;
+    result.predicted_peak_bytes = timeline.peak_bytes;
+    result.guided = std::make_shared<engine::GuidedStep>(request.step, std::move(plan));
+  }
+  return result;
+}
+
+// One that ends above the budget leaves work to the online rule, which costs more than it seems.
+bool is_better(const PlanResult& a, const PlanResult& b, std::int64_t budget_bytes) {
+  if (!a.guided || !b.guided) return a.guided != nullptr;
+  const bool a_fits = a.predicted_peak_bytes <= budget_bytes;
+  const bool b_fits = b.predicted_peak_bytes <= budget_bytes;
+  if (a_fits != b_fits) return a_fits;
+  return a.predicted_seconds < b.predicted_seconds;
+}
+
+}  // namespace
+
+PlanResult plan_step(const PlanRequest& request,
+                     const std::vector<std::unique_ptr<Policy>>& policies) {
+  const auto start = std::chrono::steady_clock::now();
+  PlanResult result;
+  for (const std::unique_ptr<Policy>& policy : policies) {
+    PlanResult next = plan_with(request, *policy);
+    if (policy == policies.front() || is_better(next, result, request.problem.budget_bytes)) {
+      result = std::move(next);
+    }
+  }
+  result.shape = request.step.script.shape();
+  result.plan_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+BackgroundPlanner::~BackgroundPlanner() {
+  if (worker_.joinable()) worker_.join();
+}
+
+void BackgroundPlanner::submit(PlanRequest request) {
+  LT_CHECK(!is_busy(), "one plan at a time");
+  worker_ = std::thread([this, request = std::move(request)] {
+    PlanResult result;
+    try {
+      result = plan_step(request, policies_);
+    } catch (const std::exception& error) {
+      // A step that cannot be planned is run by the online rule.
+      result.shape = request.step.script.shape();
+      result.reason = error.what();
+    }
+    const std::lock_guard lock(mutex_);
+    result_ = std::move(result);
+  });
+}
+
+std::optional<PlanResult> BackgroundPlanner::poll() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!result_) return std::nullopt;
+  }
+  return wait();
+}
+
+PlanResult BackgroundPlanner::wait() {
+  worker_.join();
+  worker_ = std::thread();
+  PlanResult result = *std::move(result_);
+  result_.reset();
+  return result;
+}
+
+}  // namespace lowtide::session

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lowtide/policy.h"
+#include "run/engine/guided_step.h"
+
+namespace lowtide::session {
+
+// A step to be planned.
+struct PlanRequest {
+  engine::CapturedStep step;
+  Problem problem;
+};
+
+struct PlanResult {
+  std::uint64_t shape = 0;
+  // Null: there is no plan, and `reason` says why.
+  std::shared_ptr<const engine::GuidedStep> guided;
+  std::string reason;
+  double plan_seconds = 0;
+  // By the simulator.
+  double predicted_seconds = 0;
+  std::int64_t predicted_peak_bytes = 0;
+};
+
+// Plans one step, checks the plan and simulates it. If the policy cannot reach the budget but comes
+// close, its tightest plan is taken: the online rule does the rest.
+// Of several policies, the plan that the simulator finds quickest is taken.
+PlanResult plan_step(const PlanRequest& request,
+                     const std::vector<std::unique_ptr<Policy>>& policies);
+
+// Does that beside the training, one step at a time. Used by one thread.
+class BackgroundPlanner {
+ public:
+  explicit BackgroundPlanner(std::vector<std::unique_ptr<Policy>> policies)
+      : policies_(std::move(policies)) {}
+  // Waits for the plan under way.
+  ~BackgroundPlanner();
+  BackgroundPlanner(const BackgroundPlanner&) = delete;
+  BackgroundPlanner& operator=(const BackgroundPlanner&) = delete;
+
+  bool is_busy() const { return worker_.joinable(); }
+  // Requires: not busy.
+  void submit(PlanRequest request);
+  // What has become of the request, as soon as it is known.
+  std::optional<PlanResult> poll();
+  // The same, but waits. Requires: busy.
+  PlanResult wait();
+
+ private:
+  const std::vector<std::unique_ptr<Policy>> policies_;
+  std::thread worker_;
+  std::mutex mutex_;
+  std::optional<PlanResult> result_;  // Guarded by mutex_.
+};
+
+}  // namespace lowtide::session

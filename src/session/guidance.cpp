@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "session/guidance.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+
+namespace lowtide::session {
+namespace {
+
+// Torch's allocator cannot use every byte of the budget, and a step is never quite like the last.
+constexpr double kUsableShare = 0.94;
+// The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
+constexpr std::int64_t kStepsBeforeCapture = 1;
+constexpr std::size_t kMostPlans = 32;
+// After so many guided steps a plan must have paid off.
+constexpr int kTrialSteps = 4;
+constexpr double kSlowerThanOnline = 1.03;
+// A size at which latency does not matter.
+constexpr std::int64_t kLargeCopyBytes = std::int64_t{256} << 20;
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double shortest(double best, double seconds) {
+  return best == 0 ? seconds : std::min(best, seconds);
+}
+
+}  // namespace
+
+Guidance::~Guidance() {
+  run::Books::Lock lock(managed_.runtime.books());
+  managed_.runtime.guide().forget_plans();
+}
+
+void Guidance::resume() {
+  run::Books::Lock lock(managed_.runtime.books());
+  for (const auto& guided : guided_) managed_.runtime.guide().add_plan(guided);
+}
+
+void Guidance::begin_step() {
+  // From the start of one step to that of the next: the device may be far behind the host.
+  const double now = now_seconds();
+  if (steps_ > 0) note_time(now - started_seconds_);
+  started_seconds_ = now;
+  if (planner_.is_busy()) {
+    if (options_.waits_for_plans) {
+      take_plan(planner_.wait());
+    } else if (std::optional<PlanResult> result = planner_.poll()) {
+      take_plan(*std::move(result));
+    }
+  }
+  const bool may_capture =
+      steps_ >= kStepsBeforeCapture && !planner_.is_busy() && times_.size() < kMostPlans;
+  bytes_at_start_ = may_capture ? held_and_away_bytes() : 0;
+  // A step that turned out to be unlike all that are planned was not captured, since it began like
+  // one of them. Others of its kind will come.
+  const bool is_guided = !(last_was_unknown_ && may_capture);
+  managed_.runtime.begin_step(is_guided, may_capture);
+}
+
+void Guidance::take_plan(PlanResult result) {
+  times_[result.shape].is_settled = true;
+  if (result.guided) {
+    ++plans_;
+    guided_.push_back(result.guided);
+    run::Books::Lock lock(managed_.runtime.books());
+    managed_.runtime.guide().add_plan(result.guided);
+  }
+  last_plan_ = std::move(result);
+}
+
+void Guidance::end_step(const StepUse& use) {
+  run::Runtime& runtime = managed_.runtime;
+  const bool was_captured = runtime.is_capturing();
+  if (was_captured) runtime.stop_capture();
+  ++steps_;
+  const run::GuideStep& last = runtime.guide().last_step();
+  last_guided_shape_ = last.guided_shape;
+  last_was_unknown_ = last.is_unknown && !was_captured;
+  last_captured_shape_ = was_captured ? runtime.last_capture().script().shape() : 0;
+  if (was_captured && use.evictions > 0 && !times_[last_captured_shape_].is_settled) submit();
+}
+
+void Guidance::note_time(double seconds) {
+  if (last_guided_shape_ != 0) {
+    Times& times = times_[last_guided_shape_];
+    // The first one moves things to where the plan expects them.
+    if (++times.guided_steps > 1) times.guided_seconds = shortest(times.guided_seconds, seconds);
+    if (times.guided_steps == kTrialSteps) drop_slow_plan(last_guided_shape_, times);
+  } else if (last_captured_shape_ != 0) {
+    Times& times = times_[last_captured_shape_];
+    times.online_seconds = shortest(times.online_seconds, seconds);
+  }
+}
+
+void Guidance::drop_slow_plan(std::uint64_t shape, Times& times) {
+  if (times.online_seconds == 0) return;
+  if (times.guided_seconds <= kSlowerThanOnline * times.online_seconds) return;
+  ++plans_dropped_;
+  run::Books::Lock lock(managed_.runtime.books());
+  managed_.runtime.guide().remove_plan(shape);
+  std::erase_if(guided_, [shape](const auto& guided) { return guided->shape() == shape; });
+}
+
+void Guidance::submit() {
+  run::Runtime& runtime = managed_.runtime;
+  engine::CapturedStep step = {.trace = std::make_shared<const Trace>(runtime.captured("step")),
+                               .script = runtime.last_capture().script()};
+  Problem problem = problem_for(step.trace);
+  if (problem.budget_bytes <= 0) return;
+  planner_.submit({.step = std::move(step), .problem = std::move(problem)});
+}
+
+std::int64_t Guidance::held_and_away_bytes() {
+  run::Books& books = managed_.runtime.books();
+  run::Books::Lock lock(books);
+  books.bury_dead(lock);
+  std::int64_t bytes = managed_.device.ledger().held_bytes();
+  for (const run::Cell* cell : books.cells(lock)) {
+    if (!cell->value->is_resident()) bytes += managed_.device.rounded(cell->value->bytes);
+  }
+  return bytes;
+}
+
+// What is there and not in the trace stays there: workspaces of libraries, tensors that the step
+// does not use.
+Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace) const {
+  std::int64_t outside = bytes_at_start_;
+  for (const Storage& storage : trace->storages()) {
+    if (storage.at_start) outside -= managed_.device.rounded(storage.bytes);
+  }
+  const engine::Ledger& ledger = managed_.device.ledger();
+  const std::int64_t room =
+      options_.budget_bytes - std::max<std::int64_t>(outside, 0) - ledger.margin_bytes();
+  return {.trace = trace,
+          .machine = machine(),
+          .budget_bytes = static_cast<std::int64_t>(kUsableShare * static_cast<double>(room))};
+}
+
+Machine Guidance::machine() const {
+  const engine::Device& device = managed_.device;
+  const auto rate = [](double seconds) { return static_cast<double>(kLargeCopyBytes) / seconds; };
+  Machine machine;
+  machine.name = device.name();
+  machine.device_bytes = options_.budget_bytes;
+  machine.allocator.round_bytes = device.rounded(1);
+  machine.allocator.expandable_segments = options_.expandable_segments;
+  machine.memory_bytes_per_second = rate(device.memory_seconds(kLargeCopyBytes));
+  machine.op_seconds = device.memory_seconds(0);
+  machine.launch_seconds = device.memory_seconds(0);
+  machine.tiers = {{.name = "host",
+                    .capacity_bytes = options_.host_cap_bytes,
+                    .write_bytes_per_second = rate(device.copy_out_seconds(kLargeCopyBytes)),
+                    .read_bytes_per_second = rate(device.copy_in_seconds(kLargeCopyBytes)),
+                    .latency_seconds = device.copy_in_seconds(1)}};
+  return machine;
+}
+
+}  // namespace lowtide::session

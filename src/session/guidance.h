@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "session/attendance.h"
+#include "session/background_planner.h"
+#include "session/devices.h"
+
+namespace lowtide::session {
+
+// What a step is planned for.
+struct GuidanceOptions {
+  std::int64_t budget_bytes = 0;
+  std::int64_t host_cap_bytes = 0;
+  bool expandable_segments = true;
+  // Training waits for each plan: for tests.
+  bool waits_for_plans = false;
+};
+
+// Sees to it that steps which do not fit are planned once, and guided from then on. A plan that
+// proves slower than the online rule is dropped.
+class Guidance {
+ public:
+  Guidance(ManagedDevice& managed, std::vector<std::unique_ptr<Policy>> policies,
+           const GuidanceOptions& options)
+      : managed_(managed), planner_(std::move(policies)), options_(options) {}
+  ~Guidance();
+  Guidance(const Guidance&) = delete;
+  Guidance& operator=(const Guidance&) = delete;
+
+  // Another session, inside this one, was guided meanwhile by plans of its own.
+  void resume();
+
+  // Around each step whose ops are watched.
+  void begin_step();
+  void end_step(const StepUse& use);
+
+  // The last plan that was made, or why there is none.
+  const PlanResult& last_plan() const { return last_plan_; }
+  std::int64_t plans() const { return plans_; }
+  std::int64_t plans_dropped() const { return plans_dropped_; }
+
+ private:
+  // How long steps of one shape took, without and with a plan.
+  struct Times {
+    // 0: not measured.
+    double online_seconds = 0;
+    int guided_steps = 0;
+    double guided_seconds = 0;
+    // No further plan is made for them.
+    bool is_settled = false;
+  };
+
+  void take_plan(PlanResult result);
+  void note_time(double seconds);
+  void submit();
+  void drop_slow_plan(std::uint64_t shape, Times& times);
+  Problem problem_for(const std::shared_ptr<const Trace>& trace) const;
+  Machine machine() const;
+  std::int64_t held_and_away_bytes();
+
+  ManagedDevice& managed_;
+  BackgroundPlanner planner_;
+  const GuidanceOptions options_;
+  PlanResult last_plan_;
+  std::vector<std::shared_ptr<const engine::GuidedStep>> guided_;
+  std::int64_t plans_ = 0;
+  std::int64_t plans_dropped_ = 0;
+  // By StepScript::shape().
+  std::unordered_map<std::uint64_t, Times> times_;
+  std::int64_t steps_ = 0;
+  // Of the last step: by a plan, or only known from a capture; 0: not known.
+  std::uint64_t last_guided_shape_ = 0;
+  std::uint64_t last_captured_shape_ = 0;
+  bool last_was_unknown_ = false;
+  std::int64_t bytes_at_start_ = 0;
+  double started_seconds_ = 0;
+};
+
+}  // namespace lowtide::session

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Steps that are carried out by a plan: the same bits, the same cap, and really by the plan.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "torch/compare.h"
+#include "torch/device.h"
+#include "torch/training.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+constexpr int kSteps = 7;
+
+struct Case {
+  std::string policy;
+  Means means;
+  int share_percent;
+  std::map<std::string, std::string> policy_options{};
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"capuchin", Means::kMixed, 60},
+      {"capuchin", Means::kHost, 60},
+      {"capuchin", Means::kRecompute, 70},
+      {"sublinear", Means::kRecompute, 70},
+      {"evict_all", Means::kMixed, 60, {{"by", "recompute"}}},
+      {"evict_all", Means::kHost, 60},
+      {"auto", Means::kMixed, 40},
+  };
+  return all;
+}
+
+SessionOptions guided_by(const Case& each, std::int64_t budget_bytes) {
+  SessionOptions options = options_for(budget_bytes, each.means);
+  options.policy = each.policy;
+  options.policy_options = each.policy_options;
+  options.wait_for_plans = true;
+  return options;
+}
+
+class GuidedProgram : public testing::TestWithParam<std::string> {};
+
+TEST_P(GuidedProgram, GivesThePlainBitsWithinTheBudget) {
+  const Program& chosen = program(GetParam());
+  LT_SKIP_IF(why_skip(chosen));
+  const Reference& wanted = reference(chosen, kSteps);
+  for (const Case& each : cases()) {
+    SCOPED_TRACE(each.policy + " " + name_of(each.means));
+    const std::int64_t budget = wanted.budget(each.share_percent);
+    const auto found = run_feasibly(chosen, guided_by(each, budget), budget, wanted);
+    ASSERT_TRUE(found);
+    const SessionStats& stats = found->run.stats;
+    EXPECT_EQ(found->run.difference, std::nullopt);
+    EXPECT_LE(stats.peak_bytes, found->budget_bytes);
+    if (test_device().is_cpu()) {
+      EXPECT_LE(found->run.metered_peak_bytes, found->budget_bytes);
+    }
+    EXPECT_TRUE(stats.plans == 0 || stats.guided_steps > 0);
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Program& each : programs()) all.push_back(each.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GuidedProgram, testing::ValuesIn(names()),
+                         [](const auto& row) { return row.param; });
+
+SessionStats run_guided(const std::string& name, const Case& each, int steps = kSteps) {
+  const Reference& wanted = reference(program(name), steps);
+  const std::int64_t budget = wanted.budget(each.share_percent);
+  const ManagedRun run = run_managed(program(name), guided_by(each, budget), wanted.run);
+  EXPECT_EQ(run.difference, std::nullopt);
+  EXPECT_LE(run.stats.peak_bytes, budget);
+  return run.stats;
+}
+
+TEST(Guided, StepsFollowTheirPlanToTheEnd) {
+  LT_SKIP_IF(why_skip());
+  const SessionStats moved = run_guided("convolution_unet", {"evict_all", Means::kHost, 80});
+  EXPECT_EQ(moved.plans, 1);
+  // The first step is as it comes, the second is captured, the others are guided unless the plan
+  // proves slow.
+  EXPECT_GE(moved.guided_steps, 3);
+  EXPECT_EQ(moved.guidance_broken_off, 0);
+  EXPECT_GT(moved.prefetches, 0);
+  EXPECT_EQ(moved.recomputes, 0);
+  EXPECT_GT(moved.predicted_peak_bytes, 0);
+  EXPECT_GT(moved.predicted_step_seconds, 0);
+  EXPECT_GT(moved.plan_seconds, 0);
+  EXPECT_EQ(moved.no_plan_reason, "");
+
+  const SessionStats replayed =
+      run_guided("attention_fused_dropout", {"sublinear", Means::kRecompute, 80});
+  EXPECT_EQ(replayed.plans, 1);
+  EXPECT_GE(replayed.guided_steps, 3);
+  EXPECT_EQ(replayed.guidance_broken_off, 0);
+  EXPECT_GT(replayed.recomputes, 0);
+  EXPECT_EQ(replayed.prefetches, 0);
+  EXPECT_EQ(replayed.bytes_to_host, 0);
+}
+
+// Three batch sizes in turn.
+std::unique_ptr<Training> train_with_three_batches(at::Device device, std::uint64_t seed) {
+  torch::manual_seed(seed);
+  torch::nn::Sequential net(
+      torch::nn::Linear(64, 256), torch::nn::ReLU(), torch::nn::Linear(256, 256), torch::nn::ReLU(),
+      torch::nn::Linear(256, 256), torch::nn::ReLU(), torch::nn::Linear(256, 8));
+  net->to(device);
+  const auto data = std::make_shared<Data>(device, seed);
+  return train(net.ptr(), make_sgd(*net), [net, data](int i) mutable {
+    return net->forward(data->normal({1280 + 128 * (i % 3), 64})).square().mean();
+  });
+}
+
+TEST(Guided, StepsOfSeveralShapesHaveTheirPlans) {
+  LT_SKIP_IF(why_skip());
+  const Program three = {.name = "three_batches", .make = train_with_three_batches};
+  const Reference& wanted = reference(three, 40);
+  const std::int64_t budget = wanted.budget(60);
+  const ManagedRun run =
+      run_managed(three, guided_by({"evict_all", Means::kMixed, 60}, budget), wanted.run);
+  EXPECT_EQ(run.difference, std::nullopt);
+  EXPECT_LE(run.stats.peak_bytes, budget);
+  EXPECT_EQ(run.stats.plans, 3);
+  // Four of each at least, after which slow plans are dropped.
+  EXPECT_GE(run.stats.guided_steps - run.stats.guidance_broken_off, 12);
+  EXPECT_GT(run.stats.guidance_broken_off, 0) << "some came before their plan was made";
+}
+
+TEST(Guided, ASessionInsideAnotherHasPlansOfItsOwn) {
+  LT_SKIP_IF(why_skip());
+  const Program& chosen = program("convolution_unet");
+  const Reference& wanted = reference(chosen, 12);
+  const Case each = {"evict_all", Means::kHost, 80};
+  const auto training = chosen.make(test_device(), kSeed);
+  const auto take_steps = [&](Session& session, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      session.step([&] { training->step(i); });
+      EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
+                                 take_state(*training, test_device(), through(session))),
+                std::nullopt)
+          << "step " << i;
+    }
+  };
+  Session outer(guided_by(each, wanted.budget(90)));
+  take_steps(outer, 0, 4);
+  const std::int64_t guided_before = outer.stats().guided_steps;
+  EXPECT_GT(guided_before, 0);
+  {
+    Session inner(guided_by(each, wanted.budget(70)));
+    take_steps(inner, 4, 8);
+    EXPECT_EQ(inner.stats().plans, 1);
+    EXPECT_GT(inner.stats().guided_steps, 0);
+    EXPECT_LE(inner.stats().peak_bytes, inner.stats().budget_bytes);
+  }
+  take_steps(outer, 8, 10);
+  EXPECT_EQ(outer.stats().plans, 1) << "what was planned before is still there";
+}
+
+TEST(Guided, APlanThatCannotBeMadeIsSaidAndTheRunGoesOn) {
+  LT_SKIP_IF(why_skip());
+  const SessionStats stats = run_guided("dense_mostly_state", {"capuchin", Means::kHost, 60});
+  EXPECT_EQ(stats.plans, 0);
+  EXPECT_EQ(stats.guided_steps, 0);
+  EXPECT_THAT(stats.no_plan_reason, testing::HasSubstr("smallest budget"));
+  EXPECT_GT(stats.evictions, 0);
+}
+
+TEST(Guided, PoliciesThatMakeNoSenseAreRefused) {
+  LT_SKIP_IF(why_skip());
+  SessionOptions options = options_for(1 << 30);
+  options.policy = "capuccino";
+  EXPECT_THROW(Session{options}, InvalidInput);
+  options.policy = "sublinear";
+  options.means = Means::kHost;
+  EXPECT_THROW(Session{options}, InvalidInput);
+  options.means = Means::kMixed;
+  options.policy_options = {{"sugar", "yes"}};
+  EXPECT_THROW(Session{options}, InvalidInput);
+  options.policy = "online";
+  EXPECT_THROW(Session{options}, InvalidInput);
+  // Nothing is left behind.
+  Session session(options_for(1 << 30));
+  session.step([] {});
+}
+
+}  // namespace
+}  // namespace lowtide::torch_test
