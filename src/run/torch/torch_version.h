@@ -15,6 +15,9 @@
 //       all versions. Copy on write is a hook of StorageImpl rather than a kind of DataPtr; its
 //       blocks still have a context of their own, by which the books leave them alone.
 // 2.14  CUDAAllocator has supportsUserMetadata() and annotateMemory().
+// 2.15  Named tensors, torch.qr() and torch.cholesky() are gone by now. shallow_copy_data_() gives
+//       a tensor another's storage, as set_() does. The tables of run/torch/effects.cpp are those
+//       of all versions.
 
 // Whether torch is of this version or newer; for #if.
 #define LT_TORCH_AT_LEAST(major, minor) \
