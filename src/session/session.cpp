@@ -78,7 +78,11 @@ Impl::Impl(const SessionOptions& options)
   LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
              outer_ == nullptr ? "" : outer_->managed_.device.name(),
              " is open: sessions may be nested on one device only");
-  at_start_ = managed_.runtime.books().counters;
+  {
+    // Threads of an outer session may be at work.
+    const run::Books::Lock lock(managed_.runtime.books());
+    at_start_ = managed_.runtime.books().counters;
+  }
   if (outer_ == nullptr) {
     managed_.device.install();
     managed_.runtime.start();
