@@ -53,6 +53,8 @@ class Call {
   void enter_written(Books::Lock& lock);
   void enter_outputs(Books::Lock& lock);
   void enter_output(const at::Tensor& tensor, Books::Lock& lock);
+  // False: the record is of no use.
+  bool hold_new_sources();
   void enter_record(Books::Lock& lock);
   void write_down(Books::Lock& lock);
   void evict_what_was_used(Books::Lock& lock);
