@@ -48,6 +48,9 @@ struct SessionOptions {
   std::string host_cap{};
   /// Smaller storages are never evicted.
   std::int64_t floor_bytes = std::int64_t{64} << 10;
+  /// While the steps fit, their ops are not watched, so that they cost nothing; only the budget is.
+  /// Off: every op of every step is watched.
+  bool step_aside = true;
   /// Evicts everything that an op used as soon as the op is done: slow, for tests.
   bool evict_everything = false;
   /// On a GPU: the budget also caps what torch's allocator takes from the device, which it does in
@@ -69,6 +72,11 @@ struct SessionStats {
   std::int64_t host_bytes = 0;
   std::int64_t host_peak_bytes = 0;
   std::int64_t steps = 0;
+  /// Those of them whose ops were not watched.
+  std::int64_t steps_aside = 0;
+  /// What did not fit in such steps, and was put in host memory for the device to use in place.
+  std::int64_t overflow_bytes = 0;
+  /// Watched ops.
   std::int64_t ops = 0;
   std::int64_t evictions = 0;
   std::int64_t drops = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,10 @@
 //   op       one kernel call: reads values, makes new ones
 
 namespace lowtide {
+
+namespace trace {
+class Lifetimes;
+}
 
 enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer, kOther };
 
@@ -101,6 +106,29 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
+/// Seconds, or nothing where none are known: a std::optional<double> in half the bytes, since no
+/// time is negative.
+class OptionalSeconds {
+ public:
+  OptionalSeconds() = default;
+  explicit OptionalSeconds(std::optional<double> seconds) : seconds_(seconds.value_or(-1)) {}
+
+  bool has_value() const { return seconds_ >= 0; }
+  explicit operator bool() const { return has_value(); }
+  /// Requires: has_value().
+  double operator*() const { return seconds_; }
+  double value_or(double other) const { return has_value() ? seconds_ : other; }
+  std::optional<double> as_optional() const {
+    return has_value() ? std::optional(seconds_) : std::nullopt;
+  }
+  friend bool operator==(const OptionalSeconds& a, double seconds) {
+    return a.as_optional() == seconds;
+  }
+
+ private:
+  double seconds_ = -1;
+};
+
 /// What every walk over the step looks at stands first, in one line of the cache: long steps are
 /// bound by memory.
 struct alignas(64) Op {
@@ -114,9 +142,9 @@ struct alignas(64) Op {
   /// Overwrites a storage that already had contents. Derived.
   bool in_place = false;
   /// Seconds of the kernel on the device; not set when it was not measured.
-  std::optional<double> device_seconds;
+  OptionalSeconds device_seconds;
   /// Seconds the host spends to issue it.
-  std::optional<double> host_seconds;
+  OptionalSeconds host_seconds;
   /// Storages over which the op makes another tensor. Their bytes are not touched.
   std::vector<StorageId> views;
   std::string name;
@@ -146,9 +174,11 @@ class Trace {
   const std::vector<Value>& values() const { return values_; }
 
   const Op& op(OpId id) const { return ops_[id.slot()]; }
-  /// The same as op(id).reads and op(id).writes, for walks that need nothing else of the op.
+  /// The same as op(id).reads and so on, for walks that need little of the op: they stay within
+  /// memory that is a small part of all ops.
   std::span<const Use> reads(OpId id) const { return uses_between(2 * id.slot()); }
   std::span<const Use> writes(OpId id) const { return uses_between(2 * id.slot() + 1); }
+  bool is_replayable(OpId id) const { return replayable_[id.slot()]; }
   const Storage& storage(StorageId id) const { return storages_[id.slot()]; }
   const Value& value(ValueId id) const { return values_[id.slot()]; }
   const Storage& storage_of(ValueId id) const { return storage(value(id).storage); }
@@ -166,6 +196,10 @@ class Trace {
   /// "name (op 12)"; "end of step" for end().
   std::string op_name(OpId id) const;
 
+  /// When each value exists in the traced order: made once, since all that looks at a trace asks
+  /// for it. For the library itself, see trace/lifetimes.h.
+  const std::shared_ptr<const trace::Lifetimes>& lifetimes() const { return lifetimes_; }
+
  private:
   friend class TraceBuilder;
   Trace() = default;
@@ -182,9 +216,11 @@ class Trace {
   std::vector<Use> uses_;
   /// Where in uses_ the reads of each op begin and where its writes do, and the end of all.
   std::vector<std::uint32_t> use_starts_;
+  std::vector<bool> replayable_;
   /// The versions of all storages, one after another, and where each storage's begin.
   std::vector<ValueId> versions_;
   std::vector<std::uint32_t> version_starts_;
+  std::shared_ptr<const trace::Lifetimes> lifetimes_;
 };
 
 /// A storage as an op of a TraceSpec names it.

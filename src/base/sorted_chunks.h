@@ -32,6 +32,7 @@ class SortedChunks {
     friend bool operator==(const Iterator&, const Iterator&) = default;
 
    private:
+    friend class SortedChunks;
     const SortedChunks* set_;
     std::size_t chunk_;
     std::size_t index_;
@@ -60,10 +61,11 @@ class SortedChunks {
   }
 
   // Requires: the key is there.
-  void erase(const Key& key) {
-    const std::size_t number = chunk_for(key);
+  void erase(const Key& key) { erase(lower_bound(key)); }
+  void erase(const Iterator& position) {
+    const std::size_t number = position.chunk_;
     Chunk& chunk = chunks_[number];
-    chunk.erase(at(chunk, index_in(chunk, key)));
+    chunk.erase(at(chunk, position.index_));
     if (!chunk.empty()) {
       largest_[number] = chunk.back();
       return;

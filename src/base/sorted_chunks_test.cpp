@@ -36,6 +36,13 @@ TEST(SortedChunks, LowerBoundIsTheFirstKeyThatIsNotLess) {
   EXPECT_EQ(chunks.lower_bound(31), chunks.end());
 }
 
+TEST(SortedChunks, WhatWasFoundCanBeErasedWithoutAnotherSearch) {
+  SortedChunks<int> chunks;
+  for (const int key : {30, 10, 20}) chunks.insert(key);
+  chunks.erase(chunks.lower_bound(11));
+  EXPECT_EQ(listed(chunks), (std::vector<int>{10, 30}));
+}
+
 // Grows to many chunks and shrinks to none, each key at random.
 TEST(SortedChunks, HoldsWhatASetHolds) {
   Random random(7);

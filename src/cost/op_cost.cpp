@@ -58,9 +58,11 @@ double read_seconds(const Tier& tier, std::int64_t bytes) {
 
 CostTable::CostTable(const Trace& trace, const Machine& machine) {
   op_seconds.reserve(trace.ops().size());
+  workspace_bytes.reserve(trace.ops().size());
   for (const Op& op : trace.ops()) {
     op_seconds.push_back(cost::op_seconds(trace, op, machine));
     total_seconds += op_seconds.back();
+    workspace_bytes.push_back(device_bytes(op.workspace_bytes, machine));
   }
   value_bytes.reserve(trace.values().size());
   for (const Value& value : trace.values()) {

@@ -30,9 +30,11 @@ struct CostTable {
 
   double op(OpId id) const { return op_seconds[id.slot()]; }
   std::int64_t value(ValueId id) const { return value_bytes[id.slot()]; }
+  std::int64_t workspace(OpId id) const { return workspace_bytes[id.slot()]; }
 
   std::vector<double> op_seconds;
   std::vector<std::int64_t> value_bytes;
+  std::vector<std::int64_t> workspace_bytes;
   // Time of the plain step on the device.
   double total_seconds = 0;
 };

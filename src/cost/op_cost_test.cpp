@@ -87,13 +87,16 @@ TEST(CopySeconds, AreLatencyAndBytesOverTheRateOfTheDirection) {
 TEST(CostTable, HoldsWhatTheFunctionsGive) {
   Machine machine = small_machine();
   machine.allocator.round_bytes = 4;
-  const Trace trace = trace_of("op f forward device=7 : x -> y\nop g forward : y w -> w\n");
+  const Trace trace =
+      trace_of("op f forward device=7 workspace=5 : x -> y\nop g forward : y w -> w\n");
   const CostTable table(trace, machine);
   EXPECT_THAT(table.op_seconds, ElementsAre(7, 5));
   EXPECT_EQ(table.op(OpId{1}), 5);
   EXPECT_EQ(table.total_seconds, 12);
   EXPECT_THAT(table.value_bytes, ElementsAre(8, 4, 4, 4));  // x.0 w.0 y.0 w.1
   EXPECT_EQ(table.value(ValueId{0}), 8);
+  EXPECT_EQ(table.workspace(OpId{0}), 8);
+  EXPECT_EQ(table.workspace(OpId{1}), 0);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::int64_t value_bytes(const Trace& trace, const Machine& machine, ValueId val
 }  // namespace
 
 MemoryBounds memory_bounds(const Trace& trace, const Machine& machine) {
-  return memory_bounds(trace, trace::Lifetimes(trace), machine);
+  return memory_bounds(trace, *trace.lifetimes(), machine);
 }
 
 MemoryBounds memory_bounds(const Trace& trace, const trace::Lifetimes& lifetimes,

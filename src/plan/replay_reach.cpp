@@ -22,13 +22,13 @@ ReplayReach::ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
   };
   // In order of execution, so that the inputs of an op come before its results.
   for (Tick tick = 0; tick < lifetimes.end(); ++tick) {
-    const Op& op = trace.op(lifetimes.op_at(tick));
-    if (!op.replayable) continue;
+    const OpId id = lifetimes.op_at(tick);
+    if (!trace.is_replayable(id)) continue;
     Tick until = lifetimes.end();
-    for (const Use& read : op.reads) {
+    for (const Use& read : trace.reads(id)) {
       if (!read.side_effect) until = std::min(until, available_until(read.value));
     }
-    for (const Use& write : op.writes) {
+    for (const Use& write : trace.writes(id)) {
       if (write.side_effect) continue;
       const Lifetime& life = lifetimes.of(write.value);
       const Tick last_need = life.at_end ? lifetimes.end() : life.last_read();

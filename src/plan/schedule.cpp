@@ -10,13 +10,13 @@
 namespace lowtide::plan {
 namespace {
 
-trace::Lifetimes lifetimes_under(const Trace& trace, const Plan& plan) {
+std::shared_ptr<const trace::Lifetimes> lifetimes_under(const Trace& trace, const Plan& plan) {
   for (const Action& action : plan.actions) {
     if (const auto* order = std::get_if<Order>(&action)) {
-      return trace::Lifetimes(trace, order->sequence);
+      return std::make_shared<const trace::Lifetimes>(trace, order->sequence);
     }
   }
-  return trace::Lifetimes(trace);
+  return trace.lifetimes();
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ void Schedule::merge_holds() {
     }
     intervals = std::move(merged);
     for (const Interval& interval : intervals) {
-      if (interval.until <= lifetimes_.of(value).dies) continue;
+      if (interval.until <= lifetimes_->of(value).dies) continue;
       ending.emplace_back(static_cast<std::size_t>(interval.until), value);
     }
   }
@@ -75,7 +75,7 @@ Tick Schedule::held_until(ValueId value, Tick tick) const {
 }
 
 Tick Schedule::first_tick(const Hold& hold) const {
-  return hold.from == OpId{0} ? 0 : lifetimes_.tick_of(hold.from);
+  return hold.from == OpId{0} ? 0 : lifetimes_->tick_of(hold.from);
 }
 
 void Schedule::add(const Action& action, std::int32_t index, Unsorted& unsorted) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -41,13 +42,13 @@ class Schedule {
 
   Schedule(const Trace& trace, const Plan& plan);
 
-  const trace::Lifetimes& lifetimes() const { return lifetimes_; }
+  const trace::Lifetimes& lifetimes() const { return *lifetimes_; }
   At at(Tick tick) const;
-  Tick end() const { return lifetimes_.end(); }
+  Tick end() const { return lifetimes_->end(); }
 
   // The ticks that a Hold names. Op 0 stands for the first tick, also where an Order puts it later.
   Tick first_tick(const Hold& hold) const;
-  Tick last_tick(const Hold& hold) const { return lifetimes_.tick_of(hold.until); }
+  Tick last_tick(const Hold& hold) const { return lifetimes_->tick_of(hold.until); }
 
   // The last tick of the Hold on the value that covers `tick`; -1 without one. Overlapping Holds
   // count as one; one that ends before it begins covers nothing.
@@ -70,7 +71,7 @@ class Schedule {
   };
 
   void add(const Action& action, std::int32_t index, Unsorted& unsorted);
-  std::size_t slot_of(OpId op) const { return static_cast<std::size_t>(lifetimes_.tick_of(op)); }
+  std::size_t slot_of(OpId op) const { return static_cast<std::size_t>(lifetimes_->tick_of(op)); }
 
   struct Interval {
     Tick from;
@@ -79,7 +80,8 @@ class Schedule {
 
   void merge_holds();
 
-  trace::Lifetimes lifetimes_;
+  // The trace's own, unless the plan has an Order.
+  std::shared_ptr<const trace::Lifetimes> lifetimes_;
   base::Grouped<std::int32_t> issues_;
   base::Grouped<std::int32_t> waits_;
   base::Grouped<std::int32_t> prelude_;

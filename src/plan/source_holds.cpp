@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "plan/bounds.h"
 namespace lowtide::plan {
 namespace {
 
@@ -17,20 +16,41 @@ constexpr double kHoldShare = 0.05;
 std::vector<Tick> needed_until(const Trace& trace, const trace::Lifetimes& lifetimes) {
   std::vector<Tick> needed(trace.values().size(), -1);
   for (Tick tick = lifetimes.end(); tick-- > 0;) {
-    const Op& op = trace.op(lifetimes.op_at(tick));
-    if (!op.replayable) continue;
+    const OpId id = lifetimes.op_at(tick);
+    if (!trace.is_replayable(id)) continue;
     Tick last = -1;
-    for (const Use& write : op.writes) {
+    for (const Use& write : trace.writes(id)) {
       if (write.side_effect) continue;
       const trace::Lifetime& life = lifetimes.of(write.value);
       last = std::max(
           {last, life.at_end ? lifetimes.end() : life.last_read(), needed[write.value.slot()]});
     }
-    for (const Use& read : op.reads) {
+    for (const Use& read : trace.reads(id)) {
       if (!read.side_effect) needed[read.value.slot()] = std::max(needed[read.value.slot()], last);
     }
   }
   return needed;
+}
+
+std::int64_t plain_peak_bytes(const Trace& trace, const trace::Lifetimes& lifetimes,
+                              const cost::CostTable& costs) {
+  std::int64_t live = 0;
+  for (std::size_t i = 0; i < trace.values().size() && trace.values()[i].is_source(); ++i) {
+    live += costs.value(make_id<ValueId>(i));
+  }
+  std::int64_t peak = live;
+  for (Tick tick = 0; tick < lifetimes.end(); ++tick) {
+    const OpId id = lifetimes.op_at(tick);
+    for (const Use& write : trace.writes(id)) {
+      // A later version takes over its storage's bytes.
+      if (trace.value(write.value).version == 0) live += costs.value(write.value);
+    }
+    peak = std::max(peak, live + costs.workspace(id));
+    for (const ValueId dead : lifetimes.deaths(tick)) {
+      if (!lifetimes.of(dead).overwritten) live -= costs.value(dead);
+    }
+  }
+  return peak;
 }
 
 }  // namespace
@@ -38,14 +58,14 @@ std::vector<Tick> needed_until(const Trace& trace, const trace::Lifetimes& lifet
 std::vector<ExtendedLife> hold_sources(const Problem& problem, const trace::Lifetimes& lifetimes,
                                        const cost::CostTable& costs) {
   const Trace& trace = *problem.trace;
-  const MemoryBounds bounds = memory_bounds(trace, lifetimes, problem.machine);
-  if (bounds.plain_peak_bytes <= problem.budget_bytes) return {};
+  if (plain_peak_bytes(trace, lifetimes, costs) <= problem.budget_bytes) return {};
   const std::vector<Tick> needed = needed_until(trace, lifetimes);
   std::vector<ExtendedLife> holds;
   for (std::size_t i = 0; i < trace.values().size(); ++i) {
+    if (!trace.values()[i].is_source()) break;  // sources come first
     const auto value = make_id<ValueId>(i);
     const trace::Lifetime& life = lifetimes.of(value);
-    if (!trace.value(value).is_source() || needed[i] <= life.dies) continue;
+    if (needed[i] <= life.dies) continue;
     const bool updated =
         life.overwritten && trace.op(lifetimes.op_at(life.dies)).phase == Phase::kOptimizer;
     if (updated) continue;

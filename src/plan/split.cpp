@@ -175,9 +175,9 @@ class Splitter {
   }
 
   void copy_costs(const Op& op, std::int32_t parts, OpSpec& spec) const {
-    spec.device_seconds = op.device_seconds;
+    spec.device_seconds = op.device_seconds.as_optional();
     if (spec.device_seconds) *spec.device_seconds /= parts;
-    spec.host_seconds = op.host_seconds;
+    spec.host_seconds = op.host_seconds.as_optional();
     spec.workspace_bytes = share(op.workspace_bytes, parts);
     spec.flops = share(op.flops, parts);
     spec.accessed_bytes = op.accessed_bytes;

@@ -20,8 +20,7 @@ class Writer {
  public:
   Writer(const Problem& problem, const trace::Lifetimes& lifetimes, const cost::CostTable& costs,
          const GapDecisions& decisions, std::int64_t max_replays, bool recording)
-      : problem_(problem),
-        trace_(*problem.trace),
+      : trace_(*problem.trace),
         lifetimes_(lifetimes),
         costs_(costs),
         decisions_(decisions),
@@ -178,14 +177,14 @@ class Writer {
   bool replay_missing() {
     closure_.clear();
     if (tick_ < lifetimes_.end()) {
-      for (const Use& read : trace_.op(op_at(tick_)).reads) {
+      for (const Use& read : trace_.reads(op_at(tick_))) {
         if (!want(read.value)) return false;
       }
     } else if (!want_survivors()) {
       return false;
     }
     for (std::size_t i = 0; i < closure_.size(); ++i) {
-      for (const Use& read : trace_.op(op_at(closure_[i])).reads) {
+      for (const Use& read : trace_.reads(op_at(closure_[i]))) {
         if (!read.side_effect && !want(read.value)) return false;
       }
     }
@@ -211,7 +210,7 @@ class Writer {
     if (where(value) == Where::kTier || where(value) == Where::kIncoming) hurry(value);
     if (where(value) == Where::kDevice) return true;
     const OpId producer = trace_.value(value).producer;
-    if (!producer.valid() || !trace_.op(producer).replayable) return false;
+    if (!producer.valid() || !trace_.is_replayable(producer)) return false;
     Tick& replayed = replayed_at_[producer.slot()];
     if (replayed == tick_) return true;
     replayed = tick_;
@@ -223,36 +222,35 @@ class Writer {
   // itself reads, the op.
   void find_last_readers() {
     for (const Tick replayed : closure_) {
-      for (const Use& write : trace_.op(op_at(replayed)).writes) {
+      for (const Use& write : trace_.writes(op_at(replayed))) {
         last_reader_[write.value.slot()] = -1;
       }
     }
     for (const Tick replayed : closure_) {
-      for (const Use& read : trace_.op(op_at(replayed)).reads) {
+      for (const Use& read : trace_.reads(op_at(replayed))) {
         if (!read.side_effect) last_reader_[read.value.slot()] = replayed;
       }
     }
     if (tick_ == lifetimes_.end()) return;
-    for (const Use& read : trace_.op(op_at(tick_)).reads) last_reader_[read.value.slot()] = tick_;
+    for (const Use& read : trace_.reads(op_at(tick_))) last_reader_[read.value.slot()] = tick_;
   }
 
   void replay(Tick replayed) {
     const OpId id = op_at(replayed);
-    const Op& op = trace_.op(id);
     record(Run{id, op_at(tick_)});
     result_.replay_seconds += costs_.op(id);
-    std::int64_t extra = cost::device_bytes(op.workspace_bytes, problem_.machine);
-    for (const Use& write : op.writes) extra += costs_.value(write.value);
+    std::int64_t extra = costs_.workspace(id);
+    for (const Use& write : trace_.writes(id)) extra += costs_.value(write.value);
     tick_peak_ = std::max(tick_peak_, used_ + extra);
     fresh_.clear();
-    for (const Use& write : op.writes) {
+    for (const Use& write : trace_.writes(id)) {
       if (write.side_effect || where(write.value) != Where::kNowhere) continue;
       appear(write.value);
       fresh_.push_back(write.value);
       fresh_at_[write.value.slot()] = tick_;
     }
     for (const ValueId value : fresh_) settle(value, replayed);
-    for (const Use& read : op.reads) {
+    for (const Use& read : trace_.reads(id)) {
       if (!read.side_effect && is_fresh(read.value)) settle(read.value, replayed);
     }
   }
@@ -279,10 +277,9 @@ class Writer {
   }
 
   void run_op() {
-    const Op& op = trace_.op(op_at(tick_));
-    const std::int64_t workspace = cost::device_bytes(op.workspace_bytes, problem_.machine);
-    for (const Use& write : op.writes) take_place(write.value);
-    tick_peak_ = std::max(tick_peak_, used_ + workspace);
+    const OpId id = op_at(tick_);
+    for (const Use& write : trace_.writes(id)) take_place(write.value);
+    tick_peak_ = std::max(tick_peak_, used_ + costs_.workspace(id));
     for (const ValueId dead : lifetimes_.deaths(tick_)) {
       if (held_until_[dead.slot()] > tick_) continue;
       forget(dead);
@@ -334,7 +331,6 @@ class Writer {
     record(Move{swap.value, swap.tier, op_at(tick_), ""});
   }
 
-  const Problem& problem_;
   const Trace& trace_;
   const trace::Lifetimes& lifetimes_;
   const cost::CostTable& costs_;

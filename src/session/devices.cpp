@@ -17,8 +17,14 @@
 namespace lowtide::session {
 namespace {
 
+std::function<engine::Device&(engine::Device&)>& wrapper() {
+  static std::function<engine::Device&(engine::Device&)> wrap;
+  return wrap;
+}
+
 ManagedDevice& manage(engine::Device& device, c10::Device torch_device) {
-  return *new ManagedDevice{device, *new run::Runtime(device, torch_device)};
+  engine::Device& wrapped = wrapper() ? wrapper()(device) : device;
+  return *new ManagedDevice{wrapped, *new run::Runtime(wrapped, torch_device)};
 }
 
 ManagedDevice& managed_cpu() {
@@ -64,6 +70,10 @@ ManagedDevice& device_named(const std::string& name, bool expandable_segments) {
                          number.find_first_not_of("0123456789") == std::string::npos;
   LT_REQUIRE(is_number, "unknown device \"", name, "\": use cpu, cuda or cuda:N");
   return managed_cuda(std::stoi(number), expandable_segments);
+}
+
+void wrap_devices(std::function<engine::Device&(engine::Device&)> wrap) {
+  wrapper() = std::move(wrap);
 }
 
 std::int64_t default_host_cap() {

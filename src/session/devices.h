@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "run/engine/device.h"
@@ -19,6 +20,10 @@ struct ManagedDevice {
 // By name as in SessionOptions::device; the same object for the same device, for ever. Throws
 // InvalidInput for a name that is none, DeviceError for a device that is not there.
 ManagedDevice& device_named(const std::string& name, bool expandable_segments);
+
+// Devices that are first asked for from here on are used through what `wrap` makes of them, for
+// ever: tests put faults there.
+void wrap_devices(std::function<engine::Device&(engine::Device&)> wrap);
 
 // Half of the machine's memory.
 std::int64_t default_host_cap();

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "run/torch/interceptor.h"
+#include "session/attendance.h"
 #include "session/devices.h"
 
 namespace lowtide {
@@ -23,14 +24,16 @@ class Impl {
   SessionStats stats();
   void reset_peaks();
   run::Runtime& runtime() { return managed_.runtime; }
+  void capture_next();
   void start_capture_if_asked();
-  void stop_capture();
-
-  bool captures_next = false;
-  bool has_captured = false;
+  void end_step();
+  bool has_captured() const { return has_captured_; }
 
  private:
   void apply();
+  StepUse use_since_last_step();
+  void step_aside();
+  void come_back();
 
   SessionOptions options_;
   ManagedDevice& managed_;
@@ -39,8 +42,19 @@ class Impl {
   std::int64_t host_cap_bytes_;
   // The session around this one, if any.
   Impl* outer_;
-  bool thread_was_managed_;
+  bool thread_was_managed_ = false;
   run::Counters at_start_;
+  std::int64_t overflow_at_start_ = 0;
+
+  bool captures_next_ = false;
+  bool has_captured_ = false;
+  Attendance attendance_;
+  bool is_aside_ = false;
+  std::int64_t steps_aside_ = 0;
+  // At the end of the last step.
+  std::int64_t held_before_ = 0;
+  std::int64_t evictions_before_ = 0;
+  std::int64_t overflow_before_ = 0;
 };
 
 namespace {
@@ -73,16 +87,18 @@ Impl::Impl(const SessionOptions& options)
       budget_bytes_(budget_from(options)),
       host_cap_bytes_(options.host_cap.empty() ? default_host_cap()
                                                : base::parse_bytes(options.host_cap)),
-      outer_(innermost),
-      thread_was_managed_(run::is_thread_managed()) {
+      outer_(innermost) {
   LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
              outer_ == nullptr ? "" : outer_->managed_.device.name(),
              " is open: sessions may be nested on one device only");
+  if (outer_ != nullptr) outer_->come_back();
+  thread_was_managed_ = run::is_thread_managed();
   {
     // Threads of an outer session may be at work.
     const run::Books::Lock lock(managed_.runtime.books());
     at_start_ = managed_.runtime.books().counters;
   }
+  overflow_at_start_ = managed_.device.ledger().overflowed_bytes();
   if (outer_ == nullptr) {
     managed_.device.install();
     managed_.runtime.start();
@@ -92,9 +108,11 @@ Impl::Impl(const SessionOptions& options)
   innermost = this;
   apply();
   managed_.device.ledger().reset_peak();
+  use_since_last_step();
 }
 
 Impl::~Impl() {
+  come_back();
   innermost = outer_;
   run::set_thread_managed(thread_was_managed_);
   if (outer_ != nullptr) {
@@ -139,6 +157,8 @@ SessionStats Impl::stats() {
   stats.host_bytes = device.host_held_bytes();
   stats.host_peak_bytes = device.host_peak_bytes();
   stats.steps = now.steps - at_start_.steps;
+  stats.steps_aside = steps_aside_;
+  stats.overflow_bytes = device.ledger().overflowed_bytes() - overflow_at_start_;
   stats.ops = now.ops - at_start_.ops;
   stats.drops = now.drops - at_start_.drops;
   stats.moves = now.moves - at_start_.moves;
@@ -154,14 +174,61 @@ SessionStats Impl::stats() {
   return stats;
 }
 
-void Impl::start_capture_if_asked() {
-  if (captures_next) runtime().start_capture();
-  has_captured = has_captured || captures_next;
-  captures_next = false;
+void Impl::capture_next() {
+  come_back();
+  captures_next_ = true;
 }
 
-void Impl::stop_capture() {
+void Impl::start_capture_if_asked() {
+  if (captures_next_) runtime().start_capture();
+  has_captured_ = has_captured_ || captures_next_;
+  captures_next_ = false;
+}
+
+void Impl::end_step() {
+  runtime().end_step();
   if (runtime().is_capturing()) runtime().stop_capture();
+  if (is_aside_) ++steps_aside_;
+  const bool may_step_aside = attendance_.may_step_aside_after(use_since_last_step()) &&
+                              options_.step_aside && !rules_.evict_everything && !captures_next_;
+  if (may_step_aside && !is_aside_) step_aside();
+  if (!may_step_aside) come_back();
+}
+
+// Starts to count anew.
+StepUse Impl::use_since_last_step() {
+  engine::Ledger& ledger = managed_.device.ledger();
+  run::Books& books = managed_.runtime.books();
+  const run::Books::Lock lock(books);
+  const std::int64_t held = ledger.held_bytes();
+  const std::int64_t evictions = books.counters.drops + books.counters.moves;
+  const std::int64_t overflow = ledger.overflowed_bytes();
+  const StepUse use = {.budget_bytes = budget_bytes_,
+                       .peak_bytes = ledger.step_peak_bytes(),
+                       .growth_bytes = held - held_before_,
+                       .evictions = evictions - evictions_before_,
+                       .overflow_bytes = overflow - overflow_before_};
+  held_before_ = held;
+  evictions_before_ = evictions;
+  overflow_before_ = overflow;
+  ledger.start_step();
+  return use;
+}
+
+void Impl::step_aside() {
+  if (!runtime().step_aside()) return;
+  is_aside_ = true;
+  // Threads of a ThreadGuard pass by as well.
+  run::set_active_runtime(nullptr);
+  run::set_thread_managed(false);
+}
+
+void Impl::come_back() {
+  if (!is_aside_) return;
+  is_aside_ = false;
+  runtime().come_back();
+  run::set_active_runtime(&runtime());
+  run::set_thread_managed(true);
 }
 
 void Impl::reset_peaks() {
@@ -190,15 +257,12 @@ void Session::step(const std::function<void()>& body) {
   end_step();
 }
 
-void Session::end_step() {
-  impl_->runtime().end_step();
-  impl_->stop_capture();
-}
+void Session::end_step() { impl_->end_step(); }
 
-void Session::capture_next_step() { impl_->captures_next = true; }
+void Session::capture_next_step() { impl_->capture_next(); }
 
 Trace Session::captured() const {
-  LT_REQUIRE(impl_->has_captured, "no step was captured: call capture_next_step() before step()");
+  LT_REQUIRE(impl_->has_captured(), "no step was captured: call capture_next_step() before step()");
   return impl_->runtime().captured("captured");
 }
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }

@@ -19,13 +19,13 @@ constexpr std::int64_t kAddressBytes = std::int64_t{1} << 62;
 std::int64_t AllocatorModel::expandable_bytes(Handle handle) const {
   const Block& block = at(handle);
   const bool can_grow = block.next != kNothing && !at(block.next).is_mapped;
-  return block.range.bytes + (can_grow ? at(block.next).range.bytes : 0);
+  return block.bytes + (can_grow ? at(block.next).bytes : 0);
 }
 
 bool AllocatorModel::has_address_space(Handle handle, std::int64_t bytes) const {
   std::int64_t found = 0;
   while (found < bytes && handle != kNothing && !at(handle).is_live) {
-    found += at(handle).range.bytes;
+    found += at(handle).bytes;
     handle = at(handle).next;
   }
   return found >= bytes;
@@ -48,13 +48,13 @@ AllocatorModel::Handle AllocatorModel::grow(Pool& pool, std::int64_t bytes) {
     at(start).is_mapped = false;
     insert(start);
   }
-  if (!at(start).is_mapped) map(pool, start, std::min(at(start).range.bytes, bytes));
+  if (!at(start).is_mapped) map(pool, start, std::min(at(start).bytes, bytes));
   // Mapping joins the new pages with what is free before and behind them, so the block that counts
   // is always the one that was mapped last.
-  while (at(start).range.bytes < bytes) {
+  while (at(start).bytes < bytes) {
     const Handle hole = at(start).next;
-    const std::int64_t missing = bytes - at(start).range.bytes;
-    map(pool, hole, std::min(at(hole).range.bytes, missing));
+    const std::int64_t missing = bytes - at(start).bytes;
+    map(pool, hole, std::min(at(hole).bytes, missing));
     start = hole;
   }
   erase(start);
@@ -65,7 +65,7 @@ void AllocatorModel::map(Pool& pool, Handle handle, std::int64_t bytes) {
   LT_CHECK(!at(handle).is_mapped, "block ", handle, " is mapped already");
   erase(handle);
   const std::int64_t pages_bytes = base::round_up(bytes, pool.page_bytes);
-  if (pages_bytes < at(handle).range.bytes) insert(cut(handle, pages_bytes));
+  if (pages_bytes < at(handle).bytes) insert(cut(handle, pages_bytes));
   reserve(pages_bytes);
   at(handle).is_mapped = true;
   merge_neighbours(handle);
@@ -73,7 +73,7 @@ void AllocatorModel::map(Pool& pool, Handle handle, std::int64_t bytes) {
 }
 
 void AllocatorModel::unmap(Pool& pool, Handle handle) {
-  const Range range = at(handle).range;
+  const Range range = this->range(handle);
   const std::int64_t end = range.offset_bytes + range.bytes;
   const std::int64_t first_page = base::round_up(range.offset_bytes, pool.page_bytes);
   const std::int64_t last_page = end / pool.page_bytes * pool.page_bytes;

@@ -26,9 +26,9 @@ AllocatorModel::Handle AllocatorModel::malloc(std::int64_t bytes) {
   Pool& pool = pools_[rounded <= rules_.small_bytes ? 0 : 1];
   Handle handle = take_free(pool, rounded);
   if (handle == kNothing) handle = take_new(pool, rounded);
-  if (is_worth_splitting(pool, at(handle).range.bytes - rounded)) insert(cut(handle, rounded));
+  if (is_worth_splitting(pool, at(handle).bytes - rounded)) insert(cut(handle, rounded));
   at(handle).is_live = true;
-  allocated_bytes_ += at(handle).range.bytes;
+  allocated_bytes_ += at(handle).bytes;
   return handle;
 }
 
@@ -36,18 +36,20 @@ void AllocatorModel::free(Handle handle) {
   if (handle == kNothing) return;
   LT_CHECK(at(handle).is_live, "a block was freed twice: ", handle);
   at(handle).is_live = false;
-  allocated_bytes_ -= at(handle).range.bytes;
+  allocated_bytes_ -= at(handle).bytes;
   merge_neighbours(handle);
   insert(handle);
 }
 
 AllocatorModel::Range AllocatorModel::range(Handle handle) const {
-  return handle == kNothing ? Range{} : at(handle).range;
+  if (handle == kNothing) return {};
+  const Block& block = at(handle);
+  return {static_cast<std::int32_t>(block.segment), block.offset_bytes, block.bytes};
 }
 
 AllocatorModel::Key AllocatorModel::key(Handle handle) const {
-  const Range& range = at(handle).range;
-  return {range.bytes, range.segment, handle, range.offset_bytes};
+  const Block& block = at(handle);
+  return {block.bytes, static_cast<std::int32_t>(block.segment), handle, block.offset_bytes};
 }
 
 AllocatorModel::Handle AllocatorModel::take_free(Pool& pool, std::int64_t bytes) {
@@ -61,7 +63,8 @@ AllocatorModel::Handle AllocatorModel::take_free(Pool& pool, std::int64_t bytes)
     }
   }
   const Handle handle = found->handle;
-  erase(handle);
+  pool.free.erase(found);
+  if (at(handle).whole_index >= 0) remove_whole(pool, handle);
   return handle;
 }
 
@@ -78,7 +81,9 @@ AllocatorModel::Handle AllocatorModel::take_new(Pool& pool, std::int64_t bytes) 
 
 AllocatorModel::Handle AllocatorModel::new_segment(Pool& pool, std::int64_t bytes) {
   Block block;
-  block.range = {segments_++, 0, bytes};
+  LT_CHECK(segments_ <= kLastSegment, "too many segments");
+  block.segment = segments_++ & kLastSegment;
+  block.bytes = bytes;
   block.is_small = pool.is_small;
   return new_block(block);
 }
@@ -96,12 +101,12 @@ bool AllocatorModel::is_worth_splitting(const Pool& pool, std::int64_t rest_byte
 
 AllocatorModel::Handle AllocatorModel::cut(Handle handle, std::int64_t bytes) {
   Block rest = at(handle);
-  rest.range.offset_bytes += bytes;
-  rest.range.bytes -= bytes;
+  rest.offset_bytes += bytes;
+  rest.bytes -= bytes;
   rest.previous = handle;
   const Handle rest_handle = new_block(rest);
   if (rest.next != kNothing) at(rest.next).previous = rest_handle;
-  at(handle).range.bytes = bytes;
+  at(handle).bytes = bytes;
   at(handle).next = rest_handle;
   return rest_handle;
 }
@@ -119,14 +124,14 @@ void AllocatorModel::absorb(Handle into, Handle neighbour) {
   Block& block = at(into);
   const Block& gone = at(neighbour);
   if (block.previous == neighbour) {
-    block.range.offset_bytes = gone.range.offset_bytes;
+    block.offset_bytes = gone.offset_bytes;
     block.previous = gone.previous;
     if (block.previous != kNothing) at(block.previous).next = into;
   } else {
     block.next = gone.next;
     if (block.next != kNothing) at(block.next).previous = into;
   }
-  block.range.bytes += gone.range.bytes;
+  block.bytes += gone.bytes;
   unused_blocks_.push_back(neighbour);
 }
 
@@ -188,7 +193,7 @@ void AllocatorModel::give_back() {
     }
     for (const Handle whole : pool.whole) {
       pool.free.erase(key(whole));
-      reserved_bytes_ -= at(whole).range.bytes;
+      reserved_bytes_ -= at(whole).bytes;
       unused_blocks_.push_back(whole);
     }
     pool.whole.clear();

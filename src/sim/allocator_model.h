@@ -73,17 +73,22 @@ class AllocatorModel {
     }
   };
 
-  struct Block {
-    Range range;
+  // Best fit finds blocks in no order that a cache could guess, so each is kept within one line.
+  struct alignas(32) Block {
+    std::int64_t offset_bytes = 0;
+    std::int64_t bytes = 0;
     // Neighbours in the segment, or kNothing.
     Handle previous = kNothing;
     Handle next = kNothing;
     // Its place in Pool::whole, if it is there.
     std::int32_t whole_index = -1;
-    bool is_small = false;
-    bool is_live = false;
-    bool is_mapped = true;
+    std::uint32_t segment : 29 = 0;
+    bool is_small : 1 = false;
+    bool is_live : 1 = false;
+    bool is_mapped : 1 = true;
   };
+  static_assert(sizeof(Block) == 32);
+  static constexpr std::uint32_t kLastSegment = (1U << 29U) - 1;
 
   struct Pool {
     bool is_small = false;
@@ -131,7 +136,7 @@ class AllocatorModel {
   std::array<Pool, 2> pools_;
   std::vector<Block> blocks_;
   std::vector<Handle> unused_blocks_;
-  std::int32_t segments_ = 0;
+  std::uint32_t segments_ = 0;
   std::int64_t allocated_bytes_ = 0;
   std::int64_t reserved_bytes_ = 0;
   std::int64_t reserved_peak_bytes_ = 0;

@@ -10,19 +10,24 @@
 namespace lowtide::sim {
 
 DeviceMemory::DeviceMemory(const AllocatorRules& rules, std::int64_t budget_bytes)
-    : budget_bytes_(budget_bytes), allocator_(rules, budget_bytes) {}
+    : budget_bytes_(budget_bytes), allocator_(std::in_place, rules, budget_bytes) {}
 
 Piece DeviceMemory::allocate(std::int64_t bytes, StorageKind kind) {
   bytes_[static_cast<std::size_t>(kind)] += bytes;
   total_bytes_ += bytes;
   note_moment();
-  return {bytes, kind, allocator_.malloc(bytes)};
+  return {bytes, kind, take_block(bytes)};
+}
+
+AllocatorModel::Handle DeviceMemory::take_block(std::int64_t bytes) {
+  if (allocator_) return allocator_->malloc(bytes);
+  return bytes == 0 ? AllocatorModel::kNothing : 0;
 }
 
 void DeviceMemory::free(Piece& piece) {
   bytes_[static_cast<std::size_t>(piece.kind)] -= piece.bytes;
   total_bytes_ -= piece.bytes;
-  allocator_.free(piece.block);
+  if (allocator_) allocator_->free(piece.block);
   piece = {};
 }
 
@@ -34,8 +39,8 @@ std::size_t DeviceMemory::moves_in_the_way(std::int64_t bytes) const {
   // promise is kept.
   std::int64_t come = promised_bytes_;
   for (auto promise = promises_.rbegin(); promise != promises_.rend(); ++promise) {
-    const Leaving& move = leaving_[promise->first - ended_moves_];
-    const std::int64_t gone = move.cumulative_bytes - (moved_bytes_ - leaving_bytes_);
+    const std::int64_t moved = moved_through_[promise->first - ended_moves_];
+    const std::int64_t gone = moved - (moved_bytes_ - leaving_bytes_);
     if (gone - come < excess) return moves_until(excess + come);
     come -= promise->second;
   }
@@ -45,17 +50,16 @@ std::size_t DeviceMemory::moves_in_the_way(std::int64_t bytes) const {
 // The number of pending moves that free this much together, or of all.
 std::size_t DeviceMemory::moves_until(std::int64_t freed_bytes) const {
   const std::int64_t wanted = moved_bytes_ - leaving_bytes_ + freed_bytes;
-  const auto enough = std::lower_bound(
-      leaving_.begin(), leaving_.end(), wanted,
-      [](const Leaving& move, std::int64_t sum) { return move.cumulative_bytes < sum; });
-  if (enough == leaving_.end()) return leaving_.size();
-  return static_cast<std::size_t>(enough - leaving_.begin()) + 1;
+  const auto enough = std::lower_bound(moved_through_.begin(), moved_through_.end(), wanted);
+  if (enough == moved_through_.end()) return leaving_.size();
+  return static_cast<std::size_t>(enough - moved_through_.begin()) + 1;
 }
 
 void DeviceMemory::start_leaving(ValueId value, Links::CopyId copy, const Piece& piece) {
   leaving_bytes_ += piece.bytes;
   moved_bytes_ += piece.bytes;
-  leaving_.push_back({value, copy, piece, moved_bytes_, {}});
+  leaving_.push_back({value, copy, piece, {}});
+  moved_through_.push_back(moved_bytes_);
 }
 
 void DeviceMemory::promise(std::size_t index, ValueId fetched, std::int64_t bytes) {
@@ -69,6 +73,7 @@ std::vector<ValueId> DeviceMemory::end_leaving(Links::CopyId copy) {
            " ended before copies that left the device earlier");
   Leaving ended = std::move(leaving_.front());
   leaving_.pop_front();
+  moved_through_.pop_front();
   leaving_bytes_ -= ended.piece.bytes;
   if (const auto kept = promises_.find(ended_moves_); kept != promises_.end()) {
     promised_bytes_ -= kept->second;

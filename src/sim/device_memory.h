@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "lowtide/ids.h"
@@ -43,13 +44,13 @@ class DeviceMemory {
     ValueId value;
     Links::CopyId copy = Links::kNone;
     Piece piece;
-    // Bytes of all moves of the step up to this one.
-    std::int64_t cumulative_bytes = 0;
     // Fetches that were promised room when this copy has ended.
     std::vector<ValueId> promised;
   };
 
   DeviceMemory(const AllocatorRules& rules, std::int64_t budget_bytes);
+  // Without a model of the allocator, which takes a third of a simulation and changes no time.
+  explicit DeviceMemory(std::int64_t budget_bytes) : budget_bytes_(budget_bytes) {}
 
   Piece allocate(std::int64_t bytes, StorageKind kind);
   void free(Piece& piece);
@@ -69,14 +70,17 @@ class DeviceMemory {
 
   void begin_tick();
   const Fullest& fullest() const { return fullest_; }
-  const AllocatorModel& allocator() const { return allocator_; }
+  // Requires: there is a model.
+  const AllocatorModel& allocator() const { return *allocator_; }
 
  private:
+  // Of a block of that size in the model; without one, all blocks are alike.
+  AllocatorModel::Handle take_block(std::int64_t bytes);
   void note_moment();
   std::size_t moves_until(std::int64_t freed_bytes) const;
 
   std::int64_t budget_bytes_;
-  AllocatorModel allocator_;
+  std::optional<AllocatorModel> allocator_;
   KindBytes bytes_{};
   std::int64_t total_bytes_ = 0;
   // Part of total_bytes_.
@@ -84,6 +88,8 @@ class DeviceMemory {
   // Bytes of all moves so far.
   std::int64_t moved_bytes_ = 0;
   std::deque<Leaving> leaving_;
+  // By pending move: bytes of all moves of the step up to it. Apart, for searches jump about here.
+  std::deque<std::int64_t> moved_through_;
   // How many moves have ended: the number of leaving_.front() among all moves.
   std::size_t ended_moves_ = 0;
   // Bytes that fetches will take at the end of a move, by the number of the move. Not in

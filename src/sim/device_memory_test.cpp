@@ -31,6 +31,18 @@ TEST(DeviceMemory, RemembersTheFullestMomentOfATick) {
   EXPECT_EQ(memory.fullest().total_bytes, 4);
 }
 
+TEST(DeviceMemory, CountsTheSameWithoutAModelOfTheAllocator) {
+  DeviceMemory memory(100);
+  memory.begin_tick();
+  Piece value = memory.allocate(3, kKind);
+  EXPECT_NE(value.block, AllocatorModel::kNothing);
+  EXPECT_EQ(memory.allocate(0, kKind).block, AllocatorModel::kNothing);
+  EXPECT_EQ(memory.fullest().total_bytes, 3);
+  memory.free(value);
+  memory.begin_tick();
+  EXPECT_EQ(memory.fullest().total_bytes, 0);
+}
+
 TEST(DeviceMemory, AsManyMovesAreInTheWayAsTheirBytesAreNeeded) {
   DeviceMemory memory = with_budget(10);
   for (const Links::CopyId copy : {0, 1, 2}) let_leave(memory, 3, copy);

@@ -59,7 +59,9 @@ Links::CopyId Links::add(Job job, std::span<const CopyId> after) {
   const auto id = static_cast<CopyId>(jobs_.size());
   for (const CopyId other : after) {
     if (other == kNone || finish_seconds_[static_cast<std::size_t>(other)] >= 0) continue;
-    jobs_[static_cast<std::size_t>(other)].dependents.push_back(id);
+    std::int32_t& last = jobs_[static_cast<std::size_t>(other)].last_dependence;
+    dependences_.push_back({id, last});
+    last = static_cast<std::int32_t>(dependences_.size() - 1);
     ++job.open_dependencies;
   }
   if (job.open_dependencies == 0) lanes_[job.lane].ready.emplace(job.earliest_start, id);
@@ -135,18 +137,19 @@ void Links::finish(Lane& lane) {
   const CopyId id = std::exchange(lane.running, kNone);
   lane.state = Lane::State::kIdle;
   lane.busy_seconds += now_ - lane.started;
-  Job& job = jobs_[static_cast<std::size_t>(id)];
+  const Job& job = jobs_[static_cast<std::size_t>(id)];
   lane.bytes += job.bytes;
   finish_seconds_[static_cast<std::size_t>(id)] = now_;
   finished_.push_back(id);
   last_finished_ = id;
   --unfinished_;
-  for (const CopyId next : job.dependents) {
-    Job& dependent = jobs_[static_cast<std::size_t>(next)];
+  for (std::int32_t i = job.last_dependence; i >= 0;) {
+    const auto [waiting, previous] = dependences_[static_cast<std::size_t>(i)];
+    i = previous;
+    Job& dependent = jobs_[static_cast<std::size_t>(waiting)];
     if (--dependent.open_dependencies > 0) continue;
-    lanes_[dependent.lane].ready.emplace(std::max(now_, dependent.earliest_start), next);
+    lanes_[dependent.lane].ready.emplace(std::max(now_, dependent.earliest_start), waiting);
   }
-  job.dependents = {};
 }
 
 // Only at a change of speed is the end computed anew: rounding errors do not grow with the number

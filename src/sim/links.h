@@ -62,7 +62,13 @@ class Links {
     double fixed_seconds = 0;
     std::int64_t bytes = 0;
     double earliest_start = 0;
-    std::vector<CopyId> dependents;
+    // In dependences_: what waits for it, -1 for none.
+    std::int32_t last_dependence = -1;
+  };
+  // That a copy waits for another, and the one before it in the list of that other.
+  struct Dependence {
+    CopyId waiting = kNone;
+    std::int32_t previous = -1;
   };
 
   struct Lane {
@@ -101,6 +107,7 @@ class Links {
   std::vector<Lane> lanes_;
   // Grows by one for every copy; moving all of them whenever it grows would cost more than they do.
   std::deque<Job> jobs_;
+  std::vector<Dependence> dependences_;
   // By copy: when it finished, negative until then. Apart, for it is asked long after the rest.
   std::vector<double> finish_seconds_;
   std::vector<CopyId> finished_;

@@ -28,7 +28,7 @@ class Runner {
         trace_(*problem.trace),
         policy_(policy),
         options_(options),
-        lifetimes_(trace_),
+        lifetimes_(*trace_.lifetimes()),
         costs_(trace_, problem.machine),
         holds_(plan::hold_sources(problem, lifetimes_, costs_)),
         reach_(trace_, lifetimes_, holds_),
@@ -389,7 +389,7 @@ class Runner {
   const Trace& trace_;
   OnlinePolicy& policy_;
   OnlineOptions options_;
-  trace::Lifetimes lifetimes_;
+  const trace::Lifetimes& lifetimes_;
   cost::CostTable costs_;
   std::vector<plan::ExtendedLife> holds_;
   plan::ReplayReach reach_;

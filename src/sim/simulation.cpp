@@ -10,20 +10,22 @@
 
 namespace lowtide::sim {
 
-Simulation::Simulation(const Problem& problem, const Plan& plan)
+Simulation::Simulation(const Problem& problem, const Plan& plan, DeviceMemory memory)
     : trace_(*problem.trace),
       machine_(problem.machine),
       plan_(with_known_names(problem, plan)),
       schedule_(trace_, plan),
       links_(machine_.tiers),
       clocks_(links_, timeline_),
-      memory_(machine_.allocator, problem.budget_bytes),
-      values_(trace_.values().size()),
+      memory_(std::move(memory)),
       tier_bytes_(machine_.tiers.size(), 0) {
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    const Storage& storage = trace_.storage(trace_.values()[i].storage);
-    values_[i].bytes = storage.bytes;
-    values_[i].kind = storage.kind;
+  values_.reserve(trace_.values().size());
+  for (const Value& value : trace_.values()) {
+    Whereabouts& where = values_.emplace_back();
+    where.bytes = trace_.storage(value.storage).bytes;
+    where.kind = trace_.storage(value.storage).kind;
+    if (value.version == 0) continue;
+    where.previous = trace_.versions(value.storage)[static_cast<std::size_t>(value.version) - 1];
   }
   timeline_.tier_peak_bytes.resize(machine_.tiers.size(), 0);
 }
@@ -31,11 +33,17 @@ Simulation::Simulation(const Problem& problem, const Plan& plan)
 Timeline Simulation::run() {
   place_sources();
   timeline_.ticks.reserve(static_cast<std::size_t>(schedule_.end()) + 1);
-  for (Tick tick = 0; tick <= schedule_.end(); ++tick) run_tick(tick);
+  for (Tick tick = 0; tick <= schedule_.end(); ++tick) timeline_.ticks.push_back(run_tick(tick));
   timeline_.links = links_.use();
   timeline_.reserved_peak_bytes = memory_.allocator().reserved_peak_bytes();
   timeline_.fragmentation_failures = memory_.allocator().failures();
   return std::move(timeline_);
+}
+
+double Simulation::seconds() {
+  place_sources();
+  for (Tick tick = 0; tick <= schedule_.end(); ++tick) run_tick(tick);
+  return timeline_.seconds;
 }
 
 void Simulation::place_sources() {
@@ -54,7 +62,7 @@ void Simulation::place_sources() {
   }
 }
 
-void Simulation::run_tick(Tick tick) {
+TickUse Simulation::run_tick(Tick tick) {
   const bool is_end = tick == schedule_.end();
   op_ = schedule_.lifetimes().op_at(tick);
   clocks_.begin_tick(op_);
@@ -75,11 +83,11 @@ void Simulation::run_tick(Tick tick) {
   use.end_seconds = clocks_.device_seconds();
   use.bytes = memory_.fullest().bytes;
   use.leaving_bytes = memory_.fullest().leaving_bytes;
-  timeline_.ticks.push_back(use);
   if (memory_.fullest().total_bytes > timeline_.peak_bytes || tick == 0) {
     timeline_.peak_bytes = memory_.fullest().total_bytes;
     timeline_.peak_op = op_;
   }
+  return use;
 }
 
 void Simulation::issue(Tick tick) {
@@ -173,12 +181,17 @@ void Simulation::require(bool condition, std::string_view doing, ValueId value,
              trace_.op_name(op_), "; run lowtide check for the full list");
 }
 
+double simulated_seconds(const Problem& problem, const Plan& plan) {
+  return Simulation(problem, plan, DeviceMemory(problem.budget_bytes)).seconds();
+}
+
 }  // namespace lowtide::sim
 
 namespace lowtide {
 
 Timeline simulate(const Problem& problem, const Plan& plan) {
-  return sim::Simulation(problem, plan).run();
+  sim::DeviceMemory memory(problem.machine.allocator, problem.budget_bytes);
+  return sim::Simulation(problem, plan, std::move(memory)).run();
 }
 
 }  // namespace lowtide

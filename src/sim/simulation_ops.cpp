@@ -39,11 +39,8 @@ void Simulation::require_inputs(OpId id, const Way& way, bool is_replay) {
 }
 
 ValueId Simulation::overwritten(ValueId result, Tick tick) const {
-  const Value& value = trace_.value(result);
-  if (value.version == 0) return {};
-  const auto old_version = static_cast<std::size_t>(value.version - 1);
-  const ValueId old = trace_.versions(value.storage)[old_version];
-  return schedule_.held_until(old, tick) > tick ? ValueId{} : old;
+  const ValueId old = at(result).previous;
+  return old.valid() && schedule_.held_until(old, tick) > tick ? ValueId{} : old;
 }
 
 void Simulation::run_op(Tick tick, OpId id) {

@@ -9,6 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "lowtide/simulate.h"
+#include "sim/simulation.h"
 #include "sim/test_step.h"
 #include "trace/lifetimes.h"
 
@@ -87,6 +88,7 @@ RC_GTEST_PROP(SimulationProperty, CheckedPlanKeepsItsBudgetAndItsTimeAddsUp, ())
   RC_ASSERT(timeline.seconds >= bounds.transfer_seconds);
   RC_ASSERT(timeline.peak_bytes >= bounds.working_set_bytes);
   RC_ASSERT(timeline.ticks.back().end_seconds == timeline.seconds);
+  RC_ASSERT(simulated_seconds(step.problem, plan) == timeline.seconds);
 }
 
 RC_GTEST_PROP(SimulationProperty, BudgetBeyondTheNeedChangesNothing, ()) {

@@ -19,6 +19,8 @@ struct alignas(32) Whereabouts {
 
   // Bytes and kind of its storage.
   std::int64_t bytes = 0;
+  // The value before it in its storage; not valid for the first.
+  ValueId previous;
   // The block of the raw form on the device.
   AllocatorModel::Handle raw = AllocatorModel::kNothing;
   // Not valid without a copy in a tier.
@@ -37,5 +39,6 @@ struct alignas(32) Whereabouts {
   // In host memory, as it is.
   bool lies_plain_on_host() const { return tier == TierId{0} && !has_codec; }
 };
+static_assert(sizeof(Whereabouts) == 32);
 
 }  // namespace lowtide::sim

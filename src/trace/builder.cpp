@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "lowtide/trace.h"
+#include "trace/lifetimes.h"
 #include "trace/names.h"
 
 namespace lowtide {
@@ -96,8 +98,8 @@ Op plain_op(OpSpec& spec) {
   op.phase = spec.phase;
   op.layer = std::move(spec.layer);
   op.views = std::move(spec.views);
-  op.device_seconds = spec.device_seconds;
-  op.host_seconds = spec.host_seconds;
+  op.device_seconds = OptionalSeconds(spec.device_seconds);
+  op.host_seconds = OptionalSeconds(spec.host_seconds);
   op.workspace_bytes = spec.workspace_bytes;
   op.flops = spec.flops;
   op.accessed_bytes = spec.accessed_bytes;
@@ -225,6 +227,7 @@ Trace TraceBuilder::build() {
   number_sources_first(trace_.values_, versions_, trace_.uses_);
   point_ops_at_uses();
   list_versions();
+  trace_.lifetimes_ = std::make_shared<const trace::Lifetimes>(trace_);
   Trace result = std::move(trace_);
   *this = TraceBuilder(result.name());
   return result;
@@ -241,6 +244,7 @@ void TraceBuilder::point_ops_at_uses() {
   for (std::size_t i = 0; i < trace_.ops_.size(); ++i) {
     trace_.ops_[i].reads = trace_.reads(make_id<OpId>(i));
     trace_.ops_[i].writes = trace_.writes(make_id<OpId>(i));
+    trace_.replayable_.push_back(trace_.ops_[i].replayable);
   }
 }
 

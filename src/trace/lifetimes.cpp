@@ -81,7 +81,8 @@ void Lifetimes::find_deaths(const Trace& trace) {
     Lifetime& life = lifetimes_[i];
     life.overwritten = next.valid();
     life.dies = next.valid() ? tick_of(trace.value(next).producer) : released[value.storage.slot()];
-    life.at_end = !next.valid() && trace.storage(value.storage).at_end;
+    // Nothing is released at the end tick.
+    life.at_end = !next.valid() && life.dies == end();
   }
   deaths_ = base::Grouped<ValueId>::from_walk(sequence_.size() + 1, [&](auto add) {
     for (std::size_t i = 0; i < lifetimes_.size(); ++i) {

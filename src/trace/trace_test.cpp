@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/lifetimes.h"
 #include "trace/names.h"
 #include "trace/text.h"
 
@@ -40,6 +41,33 @@ TEST(Trace, NamesValuesAndOps) {
   EXPECT_EQ(trace.op_name(trace.end()), "end of step");
   EXPECT_EQ(trace.op_name(OpId{2}), "no op");
   EXPECT_EQ(trace.op_name(OpId{}), "no op");
+}
+
+TEST(Trace, TellsOfAnOpWithoutTheWholeOp) {
+  const Trace trace = trace::parse_text(
+      "lowtide-trace 1\nname t\nstorage a 4 state start end\nstorage b 4 activation\n"
+      "op f forward : a -> b\nop g forward once : b a -> a\n");
+  for (std::size_t i = 0; i < trace.ops().size(); ++i) {
+    const Op& op = trace.ops()[i];
+    const auto id = make_id<OpId>(i);
+    EXPECT_EQ(trace.reads(id).data(), op.reads.data());
+    EXPECT_EQ(trace.writes(id).size(), op.writes.size());
+    EXPECT_EQ(trace.is_replayable(id), op.replayable);
+  }
+  EXPECT_FALSE(trace.is_replayable(OpId{1}));
+  EXPECT_EQ(trace.lifetimes()->of(ValueId{0}).dies, 1);
+}
+
+TEST(OptionalSeconds, AreKnownOrNot) {
+  const OptionalSeconds unknown;
+  EXPECT_FALSE(unknown);
+  EXPECT_FALSE(unknown == 0.0);
+  EXPECT_EQ(unknown.value_or(3), 3);
+  EXPECT_EQ(unknown.as_optional(), std::nullopt);
+  const OptionalSeconds none(0.0);
+  EXPECT_TRUE(none);
+  EXPECT_EQ(none, 0.0);
+  EXPECT_EQ(none.value_or(3), 0);
 }
 
 TEST(Names, AreSingleWordsWithoutCharactersThatMeanSomething) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Memory that fails: at every k-th allocation, once and for good; host memory that runs out; copies
-// that fail. A run goes on with the right bits or stops with a typed error, and nothing is lost.
+// Memory that fails: at every k-th allocation, once and for good; host memory that runs out. A
+// run goes on with the right bits or stops with a typed error, and nothing is lost.
 #include <atomic>
 #include <new>
 

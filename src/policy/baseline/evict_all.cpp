@@ -31,7 +31,7 @@ class EvictAll final : public Policy {
 
   PlanOutcome plan(const Problem& problem) const override {
     const Trace& trace = *problem.trace;
-    const trace::Lifetimes lifetimes(trace);
+    const trace::Lifetimes& lifetimes = *trace.lifetimes();
     const cost::CostTable costs(trace, problem.machine);
     const auto ops = static_cast<std::int64_t>(trace.ops().size());
     std::optional<WrittenPlan> written =

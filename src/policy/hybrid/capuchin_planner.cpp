@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "lowtide/simulate.h"
 #include "policy/hybrid/capuchin_step.h"
 #include "policy/hybrid/copy_lane.h"
+#include "sim/simulation.h"
 #include "solve/range_max.h"
 #include "solve/stab_index.h"
 #include "solve/waiting_intervals.h"
@@ -111,9 +111,6 @@ class Planner {
   double in_seconds(const GapCandidate& c) const {
     return cost::read_seconds(problem_.machine.tiers[0], c.copy_bytes);
   }
-  double free_seconds(const GapCandidate& c) const {
-    return clock_.start(c.to) - in_seconds(c) - clock_.end(c.from) - out_seconds(c);
-  }
 
   bool can_swap(const GapCandidate& c) const {
     return options_.may_swap && !problem_.machine.tiers.empty() && c.is_longest &&
@@ -134,29 +131,15 @@ class Planner {
 
   // First phase: swaps that nobody notices, the largest free time first.
   void swap_hidden() {
-    if (problem_.machine.tiers.empty()) return;
-    // Sorted by the key itself: looking it up in every comparison would cost a cache miss each.
-    std::vector<std::pair<double, std::size_t>> by_free_time;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (can_swap(candidates_[i])) by_free_time.emplace_back(-free_seconds(candidates_[i]), i);
-    }
-    std::sort(by_free_time.begin(), by_free_time.end());
-    const double smallest = options_.ignore_below * mean_bytes();
-    for (const auto& [lacking_seconds, i] : by_free_time) {
-      const GapCandidate& c = candidates_[i];
-      if (is_done() || lacking_seconds > 0) return;
-      if (!can_swap(c) || static_cast<double>(c.bytes) < smallest) continue;
+    for (const std::int32_t i : step_.by_free_time) {
+      const GapCandidate& c = candidates_[static_cast<std::size_t>(i)];
+      if (is_done()) return;
+      if (!can_swap(c)) continue;
       const SwapSlots slots = find_slots(c, c.from);
       const Tick gone_from = clock_.first_starting_from(slots.out.end);
       if (slots.in.end > clock_.start(c.to) || !relieves(gone_from, slots.issue - 1)) continue;
       take_swap(c, slots, gone_from);
     }
-  }
-
-  double mean_bytes() const {
-    double total = 0;
-    for (const GapCandidate& c : candidates_) total += static_cast<double>(c.bytes);
-    return candidates_.empty() ? 0 : total / static_cast<double>(candidates_.size());
   }
 
   bool relieves(Tick first, Tick last) const {
@@ -319,7 +302,7 @@ class Planner {
           continue;
         }
         const OpId producer = trace_.value(read.value).producer;
-        if (!producer.valid() || !trace_.op(producer).replayable) return kNever;
+        if (!producer.valid() || !trace_.is_replayable(producer)) return kNever;
         if (seen_[producer.slot()] == searches_) continue;
         seen_[producer.slot()] = searches_;
         ops.push_back(producer);
@@ -392,8 +375,17 @@ bool fits(const Problem& problem, const WrittenPlan& plan) {
   return plan.peak_bytes <= problem.budget_bytes;
 }
 
-double seconds(const Problem& problem, const WrittenPlan& plan) {
-  return simulate(problem, finish_plan(problem, "capuchin", plan)).seconds;
+// The simulator asks for neither name nor digest, and the actions are too many to copy: they are
+// only lent.
+double seconds(const Problem& problem, WrittenPlan& written) {
+  Plan plan;
+  plan.budget_bytes = problem.budget_bytes;
+  plan.starts.swap(written.starts);
+  plan.actions.swap(written.actions);
+  const double seconds = sim::simulated_seconds(problem, plan);
+  plan.starts.swap(written.starts);
+  plan.actions.swap(written.actions);
+  return seconds;
 }
 
 struct TwoPlans {

@@ -19,6 +19,7 @@ class CandidateFinder {
       : trace_(trace), step_(step), until_fits_(until_fits) {}
 
   std::vector<GapCandidate> find() {
+    found_.reserve(trace_.values().size());
     for (std::size_t i = 0; i < trace_.values().size(); ++i) {
       const auto value = make_id<ValueId>(i);
       const Storage& storage = trace_.storage_of(value);
@@ -74,6 +75,36 @@ class CandidateFinder {
   std::vector<GapCandidate> found_;
 };
 
+double mean_bytes(const std::vector<GapCandidate>& candidates) {
+  double total = 0;
+  for (const GapCandidate& c : candidates) total += static_cast<double>(c.bytes);
+  return candidates.empty() ? 0 : total / static_cast<double>(candidates.size());
+}
+
+double free_seconds(const GapCandidate& c, const Tier& tier, const StepClock& clock) {
+  return clock.start(c.to) - cost::read_seconds(tier, c.copy_bytes) - clock.end(c.from) -
+         cost::write_seconds(tier, c.copy_bytes);
+}
+
+std::vector<std::int32_t> order_swaps(const Problem& problem, const CapuchinStep& step,
+                                      double ignore_below) {
+  if (problem.machine.tiers.empty()) return {};
+  const double smallest = ignore_below * mean_bytes(step.candidates);
+  // Sorted by the key itself: looking it up in every comparison would cost a cache miss each.
+  std::vector<std::pair<double, std::int32_t>> order;
+  for (std::size_t i = 0; i < step.candidates.size(); ++i) {
+    const GapCandidate& c = step.candidates[i];
+    if (!c.is_longest || static_cast<double>(c.bytes) < smallest) continue;
+    const double seconds = free_seconds(c, problem.machine.tiers[0], step.clock);
+    if (seconds >= 0) order.emplace_back(-seconds, static_cast<std::int32_t>(i));
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::int32_t> indices;
+  indices.reserve(order.size());
+  for (const auto& [lacking_seconds, i] : order) indices.push_back(i);
+  return indices;
+}
+
 WrittenPlan plain_step(const Problem& problem, const CapuchinStep& step) {
   std::optional<WrittenPlan> plain = write_gaps(problem, step.lifetimes, step.costs, {}, 0);
   LT_CHECK(plain, "the plain step can be written");
@@ -83,12 +114,13 @@ WrittenPlan plain_step(const Problem& problem, const CapuchinStep& step) {
 }  // namespace
 
 CapuchinStep::CapuchinStep(const Problem& problem, const CapuchinOptions& options)
-    : lifetimes(*problem.trace),
+    : lifetimes(*problem.trace->lifetimes()),
       costs(*problem.trace, problem.machine),
       holds(plan::hold_sources(problem, lifetimes, costs)),
       reach(*problem.trace, lifetimes, holds),
       clock(problem),
       candidates(CandidateFinder(*problem.trace, *this, options.until_fits).find()),
+      by_free_time(order_swaps(problem, *this, options.ignore_below)),
       plain(plain_step(problem, *this)) {}
 
 }  // namespace lowtide::policy

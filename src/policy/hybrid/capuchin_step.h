@@ -35,12 +35,14 @@ struct GapCandidate {
 struct CapuchinStep {
   CapuchinStep(const Problem& problem, const CapuchinOptions& options);
 
-  trace::Lifetimes lifetimes;
+  const trace::Lifetimes& lifetimes;
   cost::CostTable costs;
   std::vector<plan::ExtendedLife> holds;
   plan::ReplayReach reach;
   StepClock clock;
   std::vector<GapCandidate> candidates;
+  // Those that may be swapped and have time for it, by index, the largest free time first.
+  std::vector<std::int32_t> by_free_time;
   // The step without any decision.
   WrittenPlan plain;
 };

@@ -61,7 +61,7 @@ class Planner {
       : problem_(problem),
         trace_(*problem.trace),
         options_(options),
-        lifetimes_(trace_),
+        lifetimes_(*trace_.lifetimes()),
         costs_(trace_, problem.machine),
         holds_(plan::hold_sources(problem, lifetimes_, costs_)),
         reach_(trace_, lifetimes_, holds_) {
@@ -279,7 +279,7 @@ class Planner {
   const Problem& problem_;
   const Trace& trace_;
   SublinearOptions options_;
-  trace::Lifetimes lifetimes_;
+  const trace::Lifetimes& lifetimes_;
   cost::CostTable costs_;
   std::vector<plan::ExtendedLife> holds_;
   plan::ReplayReach reach_;

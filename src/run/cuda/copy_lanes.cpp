@@ -80,6 +80,20 @@ void CopyLanes::forget_host(const void* host) {
   host_copies_.erase(copy);
 }
 
+void CopyLanes::adopt_host(const void* host, cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  Event written = events_.take();
+  LT_CUDA(cudaEventRecord(written.get(), stream));
+  host_copies_.insert_or_assign(host, HostCopy{std::move(written)});
+}
+
+void CopyLanes::write_after(cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  const Event position = events_.take();
+  LT_CUDA(cudaEventRecord(position.get(), stream));
+  LT_CUDA(cudaStreamWaitEvent(out_, position.get(), 0));
+}
+
 // A device that fails here copies no more either.
 void CopyLanes::wait_on_host() noexcept {
   static_cast<void>(cudaStreamSynchronize(out_));

@@ -37,6 +37,10 @@ class CopyLanes {
   void copy_in(void* block, const void* host, std::int64_t bytes, cudaStream_t stream);
   // The host memory may be taken for other bytes.
   void forget_host(const void* host);
+  // Work on `stream` has written this host memory in place: as if it had been copied out now.
+  void adopt_host(const void* host, cudaStream_t stream);
+  // Work on `stream` may still use host memory that will be taken for other bytes.
+  void write_after(cudaStream_t stream);
 
   // Until all copies issued so far are done.
   void wait_on_host() noexcept;

@@ -74,7 +74,7 @@ void restore_settings(const std::string& before) {
   c10::CachingAllocator::setAllocatorSettings(before);
 }
 
-class CudaDevice final : public engine::Device {
+class CudaDevice final : public engine::Device, public engine::Overflow {
  public:
   // Requires: the device is the current one.
   CudaDevice(int index, const CudaDeviceOptions& options);
@@ -101,6 +101,11 @@ class CudaDevice final : public engine::Device {
     return bytes == 0 ? 0 : CudaGate::rounded(static_cast<std::size_t>(bytes));
   }
   bool counts_earlier_blocks() const override { return true; }
+
+  Overflow& overflow() override { return *this; }
+  void* allocate_overflow(std::int64_t bytes) override { return arena_.allocate(bytes); }
+  void free_overflow(void* data, const engine::Block& block) noexcept override;
+  void keep_as_host_copy(void* data) override;
 
   void* allocate_host(std::int64_t bytes) override { return arena_.allocate(bytes); }
   void free_host(void* host) override;
@@ -219,6 +224,26 @@ void CudaDevice::free_pinned(void* chunk) noexcept {
 void CudaDevice::free_host(void* host) {
   lanes_.forget_host(host);
   arena_.free(host);
+}
+
+// Only copies out write to the arena from another stream; blocks of the overflow are used in the
+// order of theirs.
+void CudaDevice::free_overflow(void* data, const engine::Block& block) noexcept {
+  try {
+    const c10::cuda::CUDAGuard guard(index_);
+    // Which streams else use it is not known. This is as rare as it is slow.
+    if (block.shared_between_streams) LT_CUDA(cudaDeviceSynchronize());
+    lanes_.write_after(static_cast<cudaStream_t>(block.stream));
+  } catch (const std::exception&) {
+    // A device that fails here will not write the block either.
+  }
+  arena_.free(data);
+}
+
+void CudaDevice::keep_as_host_copy(void* data) {
+  const c10::cuda::CUDAGuard guard(index_);
+  lanes_.adopt_host(data, stream());
+  ledger().remove_block(data);
 }
 
 void CudaDevice::copy_out(void* host, const void* block, std::int64_t bytes,

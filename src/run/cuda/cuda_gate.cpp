@@ -171,19 +171,19 @@ bool CudaGate::is_short(const Request& request) {
   return request.bytes > ledger.budget_bytes() - ledger.held_bytes();
 }
 
-void CudaGate::admit(const Request& request) {
+engine::Overflow* CudaGate::admit(const Request& request) {
   engine::Ledger& ledger = state(request.device).ledger;
-  if (is_short(request) && !may_evict(request.device, request.stream)) {
-    ledger.admit_without_evicting(request.bytes);
-  } else {
-    ledger.admit(request.bytes);
+  if (!is_short(request) || may_evict(request.device, request.stream)) {
+    return ledger.admit(request.bytes);
   }
+  ledger.admit_without_evicting(request.bytes);
+  return nullptr;
 }
 
 // `ask` is tried until native has room or nothing is left to evict. Native empties its cache by
 // itself before it gives up, so there is no need to do that here.
 template <class Ask>
-auto CudaGate::ask_native(const Request& request, Ask ask) {
+auto CudaGate::ask_native(const Request& request, engine::Overflow*& overflow, Ask ask) {
   engine::Ledger& ledger = state(request.device).ledger;
   Reservation reservation(ledger, request.bytes);
   for (;;) {
@@ -196,7 +196,10 @@ auto CudaGate::ask_native(const Request& request, Ask ask) {
       reason = error.msg();
       widen_margin(ledger);
     }
-    if (!may_evict(request.device, request.stream) || !ledger.evict_more(request.bytes)) {
+    const bool may_go_elsewhere = may_evict(request.device, request.stream);
+    overflow = may_go_elsewhere ? ledger.overflow() : nullptr;
+    if (overflow != nullptr) return decltype(ask()){};
+    if (!may_go_elsewhere || !ledger.evict_more(request.bytes)) {
       throw device_refusal(ledger, request.bytes, reason);
     }
   }
@@ -217,8 +220,15 @@ c10::DataPtr CudaGate::allocate(std::size_t bytes) {
   const Request request = {device, rounded(bytes), c10::cuda::getCurrentCUDAStream(device)};
   if (is_short(request)) resync(device);
   const BusyMark busy(*this);
-  admit(request);
-  c10::DataPtr block = ask_native(request, [&] { return native().allocate(bytes); });
+  engine::Overflow* overflow = admit(request);
+  c10::DataPtr block;
+  if (overflow == nullptr) {
+    block = ask_native(request, overflow, [&] { return native().allocate(bytes); });
+  }
+  if (overflow != nullptr) {
+    void* data = ledger(device).allocate_overflow(*overflow, request.bytes, request.stream);
+    return {data, data, &gate_free, c10::Device(c10::kCUDA, device)};
+  }
   if (block.get_deleter() != native_deleter_) {
     // The user has switched caching off for now: such blocks are native's alone.
     state(device).ledger.release(request.bytes);
@@ -239,8 +249,15 @@ void* CudaGate::raw_alloc_with_stream(std::size_t bytes, cudaStream_t stream) {
   const Request request = {device, rounded(bytes), stream};
   if (is_short(request)) resync(device);
   const BusyMark busy(*this);
-  admit(request);
-  void* data = ask_native(request, [&] { return native().raw_alloc_with_stream(bytes, stream); });
+  engine::Overflow* overflow = admit(request);
+  void* data = nullptr;
+  if (overflow == nullptr) {
+    data = ask_native(request, overflow,
+                      [&] { return native().raw_alloc_with_stream(bytes, stream); });
+  }
+  if (overflow != nullptr) {
+    return ledger(device).allocate_overflow(*overflow, request.bytes, request.stream);
+  }
   note_block(data, request);
   return data;
 }
@@ -260,7 +277,13 @@ void CudaGate::free_block(void* data, void (*free_native)(void*)) {
   const BusyMark busy(*this);
   // A block that no ledger has was handed out by native alone.
   for (DeviceState& device : states_) {
-    if (device.ledger.remove_block(data)) break;
+    const auto block = device.ledger.remove_block(data);
+    if (!block) continue;
+    if (block->overflow != nullptr) {
+      block->overflow->free_overflow(data, *block);
+      return;
+    }
+    break;
   }
   free_native(data);
 }
@@ -288,10 +311,14 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
     native().recordStream(data, stream);
     return;
   }
-  // Native takes only what carries its own deleter. Without a context nothing is ever freed by it.
-  native().recordStream(c10::DataPtr(data.get(), nullptr, native_deleter_, data.device()), stream);
   engine::Ledger& blocks = ledger(data.device().index());
   const auto block = blocks.find_block(data.get());
+  if (!block || block->overflow == nullptr) {
+    // Native takes only what carries its own deleter. Without a context nothing is ever freed by
+    // it.
+    const c10::DataPtr as_native(data.get(), nullptr, native_deleter_, data.device());
+    native().recordStream(as_native, stream);
+  }
   // Native ignores uses on the stream of the allocation, and so do we.
   if (block && block->stream != stream.stream()) blocks.mark_shared_between_streams(data.get());
 }

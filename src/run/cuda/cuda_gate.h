@@ -86,9 +86,11 @@ class CudaGate final : public DelegatingAllocator {
   DeviceState& state(DeviceIndex device) { return states_.at(static_cast<std::size_t>(device)); }
   // Whether the cap would be passed, by the ledger's count.
   bool is_short(const Request& request);
-  void admit(const Request& request);
+  // As Ledger::admit().
+  engine::Overflow* admit(const Request& request);
+  // A null pointer: native has no room, and `overflow` is to take the block.
   template <class Ask>
-  auto ask_native(const Request& request, Ask ask);
+  auto ask_native(const Request& request, engine::Overflow*& overflow, Ask ask);
   void note_block(void* data, const Request& request);
   bool goes_to_private_pool(DeviceIndex device, cudaStream_t stream);
   bool may_evict(DeviceIndex device, cudaStream_t stream);

@@ -46,6 +46,12 @@ class Device {
   // Whether blocks of before install() are counted in the ledger already.
   virtual bool counts_earlier_blocks() const = 0;
 
+  // Host memory outside of the cap that the device's work can use in place; see Ledger.
+  virtual Overflow& overflow() = 0;
+  // A block of overflow() becomes host memory as if it came from allocate_host() and was copied
+  // there, and is the ledger's no more.
+  virtual void keep_as_host_copy(void* data) = 0;
+
   // Host memory for moved values, `bytes` long; null when its cap is reached.
   virtual void* allocate_host(std::int64_t bytes) = 0;
   virtual void free_host(void* host) = 0;

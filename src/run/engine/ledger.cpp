@@ -16,7 +16,7 @@ Ledger::Shard& Ledger::shard_of(void* data) const {
 }
 
 void Ledger::raise_peaks(std::int64_t held) {
-  for (std::atomic<std::int64_t>* mark : {&peak_bytes_, &watermark_bytes_}) {
+  for (std::atomic<std::int64_t>* mark : {&peak_bytes_, &watermark_bytes_, &step_peak_bytes_}) {
     std::int64_t peak = mark->load(std::memory_order_relaxed);
     while (held > peak && !mark->compare_exchange_weak(peak, held, std::memory_order_relaxed)) {
     }
@@ -33,17 +33,19 @@ bool Ledger::try_admit(std::int64_t bytes, std::int64_t cap_bytes) {
   return true;
 }
 
-void Ledger::admit(std::int64_t bytes) {
+Overflow* Ledger::admit(std::int64_t bytes) {
+  if (Overflow* out = overflow()) return try_admit(bytes, budget_bytes()) ? nullptr : out;
   while (!try_admit(bytes, budget_bytes() - margin_bytes())) {
     Evictor* evictor = evictor_.load(std::memory_order_acquire);
     const std::int64_t over = held_bytes() + bytes - (budget_bytes() - margin_bytes());
     // Someone else may have freed in between; then there is nothing to evict and all is well.
     if (over <= 0) continue;
     if (evictor == nullptr || evictor->evict(over, bytes) == 0) {
-      if (try_admit(bytes, budget_bytes())) return;
+      if (try_admit(bytes, budget_bytes())) return nullptr;
       refuse(bytes);
     }
   }
+  return nullptr;
 }
 
 void Ledger::admit_without_evicting(std::int64_t bytes) {
@@ -64,6 +66,7 @@ void Ledger::refuse(std::int64_t bytes) {
 }
 
 bool Ledger::evict_more(std::int64_t bytes) {
+  if (overflow() != nullptr) return false;
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
   return evictor != nullptr && evictor->evict(bytes, bytes) > 0;
 }
@@ -73,36 +76,46 @@ void Ledger::add_block(void* data, std::int64_t bytes, void* stream) {
     release(bytes);
     return;
   }
+  enter(data, {.bytes = bytes, .stream = stream});
+}
+
+void* Ledger::allocate_overflow(Overflow& overflow, std::int64_t bytes, void* stream) {
+  void* data = overflow.allocate_overflow(bytes);
+  if (data == nullptr) refuse(bytes);
+  overflowed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  enter(data, {.bytes = bytes, .stream = stream, .overflow = &overflow});
+  return data;
+}
+
+void Ledger::enter(void* data, const Block& block) {
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);
-  shard.blocks[data] = {.bytes = bytes, .stream = stream};
+  shard.blocks[data] = block;
 }
 
 void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
   if (!already_counted)
     raise_peaks(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
-  Shard& shard = shard_of(data);
-  const std::lock_guard lock(shard.mutex);
-  shard.blocks[data] = {.bytes = bytes};
+  enter(data, {.bytes = bytes});
 }
 
-bool Ledger::remove_block(void* data) {
+std::optional<Block> Ledger::remove_block(void* data) {
   Block block;
   {
     Shard& shard = shard_of(data);
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.blocks.find(data);
-    if (found == shard.blocks.end()) return false;
+    if (found == shard.blocks.end()) return std::nullopt;
     block = found->second;
     shard.blocks.erase(found);
   }
-  release(block.bytes);
+  if (block.overflow == nullptr) release(block.bytes);
   if (block.owner != nullptr) {
     if (Evictor* evictor = evictor_.load(std::memory_order_acquire)) {
       evictor->on_block_freed(block.owner);
     }
   }
-  return true;
+  return block;
 }
 
 std::optional<Block> Ledger::find_block(void* data) const {
@@ -113,13 +126,13 @@ std::optional<Block> Ledger::find_block(void* data) const {
   return found->second;
 }
 
-void* Ledger::set_owner(void* data, void* owner) {
+std::optional<Block> Ledger::set_owner(void* data, void* owner) {
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.blocks.find(data);
-  if (found == shard.blocks.end()) return nullptr;
+  if (found == shard.blocks.end()) return std::nullopt;
   found->second.owner = owner;
-  return found->second.stream;
+  return found->second;
 }
 
 void Ledger::mark_shared_between_streams(void* data) {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "run/engine/evictor.h"
+#include "run/engine/overflow.h"
 
 namespace lowtide::engine {
 
@@ -24,6 +25,8 @@ struct Block {
   // Other streams than that one use it, or something else that we do not see (a CUDA graph, another
   // process), so it must stay where it is.
   bool shared_between_streams = false;
+  // Where it lies if that is outside of the cap; null for a block under it.
+  Overflow* overflow = nullptr;
 };
 
 // The bytes of one device: which blocks are out, how much they take, and the cap. A gate asks
@@ -33,24 +36,37 @@ class Ledger {
  public:
   static constexpr std::int64_t kNoBudget = std::numeric_limits<std::int64_t>::max();
 
-  // Reserves `bytes` under the cap, evicting for it. Throws OutOfMemory when that is not enough.
-  void admit(std::int64_t bytes);
+  // Reserves `bytes` under the cap, evicting for it, and returns null. Without room: returns what
+  // is to take the block; see set_overflow(). Throws OutOfMemory when there is neither.
+  [[nodiscard]] Overflow* admit(std::int64_t bytes);
   // As admit(), where nothing may be evicted.
   void admit_without_evicting(std::int64_t bytes);
   // Gives a reservation back.
   void release(std::int64_t bytes) { held_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
   // The device itself ran out although the cap was kept: frees more. False: nothing is left.
   bool evict_more(std::int64_t bytes);
+  // Throws OutOfMemory for a request of this size.
+  [[noreturn]] void refuse(std::int64_t bytes);
+
+  // While there is one, nothing is evicted: what does not fit goes there. Null ends that.
+  void set_overflow(Overflow* overflow) { overflow_.store(overflow, std::memory_order_release); }
+  Overflow* overflow() const { return overflow_.load(std::memory_order_acquire); }
+  // A block outside of the cap. Throws OutOfMemory when there is no memory for it either.
+  void* allocate_overflow(Overflow& overflow, std::int64_t bytes, void* stream = nullptr);
+  // In such blocks since the start, whether or not they were freed since.
+  std::int64_t overflowed_bytes() const {
+    return overflowed_bytes_.load(std::memory_order_relaxed);
+  }
 
   // A block of an admitted size is out.
   void add_block(void* data, std::int64_t bytes, void* stream = nullptr);
   // Counts a block that was allocated before the gate was there.
   void adopt_block(void* data, std::int64_t bytes, bool already_counted);
-  // The block's bytes are free from now on; returns false for a block that is not ours.
-  bool remove_block(void* data);
+  // The block's bytes are free from now on; returns what it was, nothing for one that is not ours.
+  std::optional<Block> remove_block(void* data);
   std::optional<Block> find_block(void* data) const;
-  // Returns the stream that the block was allocated on; null also for a block that is not ours.
-  void* set_owner(void* data, void* owner);
+  // Returns the block; nothing for one that is not ours.
+  std::optional<Block> set_owner(void* data, void* owner);
   void mark_shared_between_streams(void* data);
 
   // Bytes that are held outside of blocks, such as what was allocated before the gate.
@@ -67,9 +83,12 @@ class Ledger {
   std::int64_t held_bytes() const { return held_bytes_.load(std::memory_order_relaxed); }
   std::int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
   void reset_peak() { peak_bytes_.store(held_bytes(), std::memory_order_relaxed); }
-  // The most that was held since the last call of start_watermark().
+  // The most that was held since the last call of start_watermark(): by one op.
   void start_watermark() { watermark_bytes_.store(held_bytes(), std::memory_order_relaxed); }
   std::int64_t watermark_bytes() const { return watermark_bytes_.load(std::memory_order_relaxed); }
+  // The most that was held since the last call of start_step().
+  void start_step() { step_peak_bytes_.store(held_bytes(), std::memory_order_relaxed); }
+  std::int64_t step_peak_bytes() const { return step_peak_bytes_.load(std::memory_order_relaxed); }
   // Not while allocations are under way.
   void set_evictor(Evictor* evictor) { evictor_.store(evictor, std::memory_order_release); }
 
@@ -86,18 +105,21 @@ class Ledger {
   Shard& shard_of(void* data) const;
   bool try_admit(std::int64_t bytes, std::int64_t cap_bytes);
   void raise_peaks(std::int64_t held);
-  [[noreturn]] void refuse(std::int64_t bytes);
+  void enter(void* data, const Block& block);
 
   mutable std::array<Shard, kShards> shards_;
   // Counters only: nothing is published through them, so relaxed order is enough.
   std::atomic<std::int64_t> held_bytes_{0};
   std::atomic<std::int64_t> peak_bytes_{0};
   std::atomic<std::int64_t> watermark_bytes_{0};
+  std::atomic<std::int64_t> step_peak_bytes_{0};
+  std::atomic<std::int64_t> overflowed_bytes_{0};
   std::atomic<std::int64_t> budget_bytes_{kNoBudget};
   std::atomic<std::int64_t> margin_bytes_{0};
   std::atomic<std::int64_t> admitted_{0};
   std::atomic<std::int64_t> refused_{0};
   std::atomic<Evictor*> evictor_{nullptr};
+  std::atomic<Overflow*> overflow_{nullptr};
 };
 
 }  // namespace lowtide::engine

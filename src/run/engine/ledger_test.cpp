@@ -41,9 +41,9 @@ class BlockEvictor final : public Evictor {
 
 TEST(Ledger, CountsWhatIsHeldAndItsPeak) {
   Ledger ledger;
-  ledger.admit(100);
+  EXPECT_EQ(ledger.admit(100), nullptr);
   ledger.add_block(block(1), 100);
-  ledger.admit(50);
+  EXPECT_EQ(ledger.admit(50), nullptr);
   ledger.add_block(block(2), 50);
   EXPECT_TRUE(ledger.remove_block(block(1)));
   EXPECT_EQ(ledger.held_bytes(), 50);
@@ -58,10 +58,10 @@ TEST(Ledger, EvictsRatherThanPassTheBudget) {
   BlockEvictor evictor(ledger);
   ledger.set_evictor(&evictor);
   ledger.set_budget(100);
-  ledger.admit(60);
+  EXPECT_EQ(ledger.admit(60), nullptr);
   ledger.add_block(block(1), 60);
   evictor.blocks.push_back(block(1));
-  ledger.admit(70);
+  EXPECT_EQ(ledger.admit(70), nullptr);
   EXPECT_EQ(ledger.held_bytes(), 70);
   EXPECT_LE(ledger.peak_bytes(), 100);
 }
@@ -72,12 +72,12 @@ TEST(Ledger, KeepsTheMarginFreeAsLongAsItCanEvict) {
   ledger.set_evictor(&evictor);
   ledger.set_budget(100);
   ledger.set_margin(20);
-  ledger.admit(50);
+  EXPECT_EQ(ledger.admit(50), nullptr);
   ledger.add_block(block(1), 50);
   evictor.blocks.push_back(block(1));
-  ledger.admit(40);
+  EXPECT_EQ(ledger.admit(40), nullptr);
   EXPECT_EQ(ledger.held_bytes(), 40) << "90 would fit the budget, but not beside the margin";
-  ledger.admit(50);
+  EXPECT_EQ(ledger.admit(50), nullptr);
   EXPECT_EQ(ledger.held_bytes(), 90) << "nothing is left to evict, so the margin is used";
 }
 
@@ -86,9 +86,9 @@ TEST(Ledger, RefusesWithWhatWasAskedAndHeld) {
   BlockEvictor evictor(ledger);
   ledger.set_evictor(&evictor);
   ledger.set_budget(100);
-  ledger.admit(60);
+  EXPECT_EQ(ledger.admit(60), nullptr);
   try {
-    ledger.admit(70);
+    EXPECT_EQ(ledger.admit(70), nullptr);
     FAIL() << "more than the budget was admitted";
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.asked_bytes, 70);
@@ -105,9 +105,9 @@ TEST(Ledger, TellsTheOwnerOfABlockThatGoes) {
   BlockEvictor evictor(ledger);
   ledger.set_evictor(&evictor);
   int owner = 0;
-  ledger.admit(10);
+  EXPECT_EQ(ledger.admit(10), nullptr);
   ledger.add_block(block(1), 10, &owner);
-  EXPECT_EQ(ledger.set_owner(block(1), &owner), &owner) << "its stream";
+  EXPECT_EQ(ledger.set_owner(block(1), &owner)->stream, &owner);
   ledger.remove_block(block(1));
   EXPECT_THAT(evictor.owners, testing::ElementsAre(&owner));
 }
@@ -126,13 +126,61 @@ TEST(Ledger, AdoptsBlocksOfBeforeTheGate) {
 
 TEST(Ledger, WatermarkStartsAnew) {
   Ledger ledger;
-  ledger.admit(30);
+  EXPECT_EQ(ledger.admit(30), nullptr);
   ledger.release(20);
   ledger.start_watermark();
   EXPECT_EQ(ledger.watermark_bytes(), 10);
-  ledger.admit(5);
+  EXPECT_EQ(ledger.admit(5), nullptr);
   EXPECT_EQ(ledger.watermark_bytes(), 15);
   EXPECT_EQ(ledger.peak_bytes(), 30);
+}
+
+// Memory without end, one address after another.
+class TestOverflow final : public Overflow {
+ public:
+  void* allocate_overflow(std::int64_t bytes) override {
+    return bytes > most ? nullptr : block(++count);
+  }
+  void free_overflow(void*, const Block&) noexcept override { --count; }
+  std::int64_t most = 1000;
+  std::uintptr_t count = 100;
+};
+
+TEST(Ledger, SendsWhatDoesNotFitToTheOverflowAndEvictsNothing) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  TestOverflow overflow;
+  ledger.set_budget(100);
+  ledger.set_overflow(&overflow);
+  EXPECT_EQ(ledger.admit(60), nullptr);
+  ledger.add_block(block(1), 60);
+  evictor.blocks = {block(1)};
+  ASSERT_EQ(ledger.admit(50), &overflow);
+  EXPECT_FALSE(ledger.evict_more(50));
+  void* data = ledger.allocate_overflow(overflow, 50);
+  EXPECT_EQ(ledger.held_bytes(), 60) << "it is outside of the cap";
+  EXPECT_EQ(ledger.overflowed_bytes(), 50);
+  const auto removed = ledger.remove_block(data);
+  ASSERT_TRUE(removed);
+  EXPECT_EQ(removed->overflow, &overflow);
+  EXPECT_EQ(ledger.held_bytes(), 60);
+
+  overflow.most = 10;
+  EXPECT_THROW(ledger.allocate_overflow(overflow, 50), OutOfMemory);
+  ledger.set_overflow(nullptr);
+  EXPECT_EQ(ledger.admit(50), nullptr) << "there is something to evict again";
+  EXPECT_EQ(ledger.held_bytes(), 50);
+}
+
+TEST(Ledger, CountsThePeakOfAStep) {
+  Ledger ledger;
+  EXPECT_EQ(ledger.admit(80), nullptr);
+  ledger.release(80);
+  ledger.start_step();
+  EXPECT_EQ(ledger.admit(30), nullptr);
+  EXPECT_EQ(ledger.step_peak_bytes(), 30);
+  EXPECT_EQ(ledger.peak_bytes(), 80);
 }
 
 TEST(Ledger, KeepsTheBudgetWhenManyThreadsAsk) {
@@ -143,7 +191,7 @@ TEST(Ledger, KeepsTheBudgetWhenManyThreadsAsk) {
     threads.emplace_back([&ledger] {
       for (int i = 0; i < 10000; ++i) {
         try {
-          ledger.admit(300);
+          EXPECT_EQ(ledger.admit(300), nullptr);
         } catch (const OutOfMemory&) {
           continue;
         }

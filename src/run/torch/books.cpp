@@ -122,7 +122,22 @@ bool Books::claim_block(c10::StorageImpl* impl) {
 
 void Books::own_block(Cell& cell) {
   cell.data = bytes_of(*cell.impl);
-  if (cell.data != nullptr) cell.stream = device_.ledger().set_owner(cell.data, &cell);
+  if (cell.data == nullptr) return;
+  const auto block = device_.ledger().set_owner(cell.data, &cell);
+  cell.stream = block ? block->stream : nullptr;
+  cell.is_in_overflow = block && block->overflow == &device_.overflow();
+}
+
+// Its bytes lie in host memory already: there they stay until an op wants them.
+void Books::move_from_overflow(Cell& cell, Lock&) {
+  Value& value = *cell.value;
+  device_.ledger().set_owner(cell.data, nullptr);
+  device_.keep_as_host_copy(cell.data);
+  value.host = cell.data;
+  value.residency = Residency::kOnHost;
+  cell.data = nullptr;
+  cell.is_in_overflow = false;
+  take_bytes(*cell.impl, &cell, &on_evicted_death).release_context();
 }
 
 // The storage has other bytes than those we knew: whatever they are, nobody can make them again.
@@ -135,7 +150,11 @@ void Books::refresh(Cell& cell, Lock& lock) {
   value->bytes = static_cast<std::int64_t>(cell.impl->nbytes());
   cell.value = std::move(value);
   use(*cell.value);
-  add_candidate(*cell.value);
+  if (cell.is_in_overflow && cell.holds == 0 && device_.ledger().overflow() == nullptr) {
+    move_from_overflow(cell, lock);
+  } else {
+    add_candidate(*cell.value);
+  }
 }
 
 ValueP Books::new_value() {
@@ -252,7 +271,8 @@ bool Books::can_evict(const Value& value) const {
 bool Books::owns_block(const Value& value) const {
   if (value.place == nullptr) return true;
   const auto block = device_.ledger().find_block(value.place->data);
-  return block && block->owner == value.place && !block->shared_between_streams;
+  return block && block->owner == value.place && !block->shared_between_streams &&
+         block->overflow == nullptr;
 }
 
 bool Books::evict_value(Value& value, Lock& lock) {
@@ -360,6 +380,34 @@ void Books::on_value_destroyed(Value& value) {
   free_host_copy(value);
   on_returned(value);
   if (value.producer) doomed_.push_back(std::move(value.producer));
+}
+
+bool Books::step_aside(Lock& lock) {
+  bury_dead(lock);
+  const bool is_calm = std::all_of(cells_.begin(), cells_.end(), [](const auto& entry) {
+    const Cell& cell = *entry.second;
+    return cell.weak.expired() || (cell.value->is_resident() && cell.value->pins == 0);
+  });
+  if (is_calm) device_.ledger().set_overflow(&device_.overflow());
+  return is_calm;
+}
+
+void Books::come_back(Lock& lock) {
+  device_.ledger().set_overflow(nullptr);
+  bury_dead(lock);
+  // A new value for everything: neither a producer nor a copy of the old one tells of the new.
+  for (auto& [impl, cell] : cells_) {
+    if (cell->weak.expired()) continue;
+    if (cell->value->pins == 0) {
+      refresh(*cell, lock);
+    } else {
+      // An op that another thread began before we stepped aside is still under way.
+      make_source(*cell->value, lock);
+      cell->value->is_blank = false;
+      cell->value->readers.clear();
+      free_host_copy(*cell->value);
+    }
+  }
 }
 
 std::vector<Cell*> Books::cells(Lock&) {

@@ -114,6 +114,11 @@ class Books final : public engine::Evictor {
   // Removes the storages that died from the books.
   void bury_dead(Lock& lock);
 
+  // The ops pass us by for a while. False: something is away or in use, so they must not.
+  bool step_aside(Lock& lock);
+  // The ops are seen again. What they did meanwhile to what is in the books, nobody knows.
+  void come_back(Lock& lock);
+
   // Other rules from here on.
   void set_rules(const Rules& new_rules, Lock& lock);
   // As new. Requires: everything is resident and nothing is under way.
@@ -156,6 +161,7 @@ class Books final : public engine::Evictor {
   bool claim_block(c10::StorageImpl* impl);
   void refresh(Cell& cell, Lock& lock);
   void own_block(Cell& cell);
+  void move_from_overflow(Cell& cell, Lock& lock);
   void detach_value(Cell& cell, Lock& lock);
   void abandon(Cell& cell, Lock& lock);
   void on_value_destroyed(Value& value);

@@ -28,8 +28,12 @@ Ledger& ledger_of_cpu() {
 c10::Allocator* native = nullptr;
 
 void free_block(void* data) {
-  ledger_of_cpu().remove_block(data);
-  native->raw_deleter()(data);
+  const auto block = ledger_of_cpu().remove_block(data);
+  if (block && block->overflow != nullptr) {
+    block->overflow->free_overflow(data, *block);
+  } else {
+    native->raw_deleter()(data);
+  }
 }
 
 // torch's CPU allocator while the gate is installed: asks the ledger first.
@@ -38,7 +42,10 @@ class CpuGate final : public c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes == 0) return native->allocate(0);
     const auto count = static_cast<std::int64_t>(bytes);
-    ledger_of_cpu().admit(count);
+    if (engine::Overflow* overflow = ledger_of_cpu().admit(count)) {
+      void* block = ledger_of_cpu().allocate_overflow(*overflow, count);
+      return {block, block, &free_block, c10::Device(c10::kCPU)};
+    }
     c10::DataPtr data = ask_native(count);
     void* address = data.get();
     const c10::Device device = data.device();
@@ -114,7 +121,7 @@ class Stopwatches {
   std::vector<int> free_;
 };
 
-class CpuDevice final : public engine::Device {
+class CpuDevice final : public engine::Device, public engine::Overflow {
  public:
   std::string name() const override { return "cpu"; }
   Ledger& ledger() override { return ledger_of_cpu(); }
@@ -136,6 +143,11 @@ class CpuDevice final : public engine::Device {
   void (*gate_deleter() const)(void*) override { return &free_block; }
   std::int64_t rounded(std::int64_t bytes) const override { return bytes; }
   bool counts_earlier_blocks() const override { return false; }
+
+  Overflow& overflow() override { return *this; }
+  void* allocate_overflow(std::int64_t bytes) override { return host_.allocate(bytes); }
+  void free_overflow(void* data, const engine::Block&) noexcept override { host_.free(data); }
+  void keep_as_host_copy(void* data) override { ledger_of_cpu().remove_block(data); }
 
   void* allocate_host(std::int64_t bytes) override { return host_.allocate(bytes); }
   void free_host(void* host) override { host_.free(host); }

@@ -37,6 +37,16 @@ void Runtime::end_step() {
   books_.forget_classes();
 }
 
+bool Runtime::step_aside() {
+  Books::Lock lock(books_);
+  return books_.step_aside(lock);
+}
+
+void Runtime::come_back() {
+  Books::Lock lock(books_);
+  books_.come_back(lock);
+}
+
 void Runtime::start_capture() {
   Books::Lock lock(books_);
   books_.bury_dead(lock);

@@ -33,6 +33,10 @@ class Runtime {
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
 
   void end_step();
+  // The ops pass us by from here on and only the gate watches, until come_back(). False: something
+  // is away or in use, so they must not.
+  bool step_aside();
+  void come_back();
   // Brings the tensor back and keeps it, until release().
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);

@@ -99,6 +99,8 @@ struct Cell {
   void* data = nullptr;
   // The stream they were allocated on.
   void* stream = nullptr;
+  // They lie in the device's overflow.
+  bool is_in_overflow = false;
 };
 
 // One tensor among the arguments of a recorded op: which value, seen through which geometry.

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "torch/faulty_device.h"
+
+#include <atomic>
+
+#include "lowtide/errors.h"
+#include "run/engine/device.h"
+#include "session/devices.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+struct Faults {
+  std::atomic<bool> is_on{false};
+  std::atomic<Copies> which{Copies::kOut};
+  std::atomic<std::int64_t> left{0};
+  std::atomic<bool> for_good{false};
+  std::atomic<std::int64_t> failed{0};
+};
+
+Faults& faults() {
+  static Faults faults;
+  return faults;
+}
+
+void fail_if_it_is_time(Copies which) {
+  Faults& plan = faults();
+  if (!plan.is_on || plan.which != which) return;
+  const std::int64_t left = plan.left.fetch_sub(1);
+  if (left != 0 && !(left < 0 && plan.for_good)) return;
+  ++plan.failed;
+  throw DeviceError("a copy failed, as the test wants it");
+}
+
+// Passes everything on.
+class FaultyDevice final : public engine::Device {
+ public:
+  explicit FaultyDevice(engine::Device& base) : base_(base) {}
+
+  std::string name() const override { return base_.name(); }
+  engine::Ledger& ledger() override { return base_.ledger(); }
+  void* current_stream() const override { return base_.current_stream(); }
+  void install() override { base_.install(); }
+  void remove() override { base_.remove(); }
+  void limit(std::optional<std::int64_t> budget_bytes) override { base_.limit(budget_bytes); }
+  std::int64_t reserved_peak_bytes() const override { return base_.reserved_peak_bytes(); }
+  void reset_reserved_peak() override { base_.reset_reserved_peak(); }
+  bool is_native_deleter(void (*deleter)(void*)) const override {
+    return base_.is_native_deleter(deleter);
+  }
+  bool is_gate_deleter(void (*deleter)(void*)) const override {
+    return base_.is_gate_deleter(deleter);
+  }
+  void (*gate_deleter() const)(void*) override { return base_.gate_deleter(); }
+  std::int64_t rounded(std::int64_t bytes) const override { return base_.rounded(bytes); }
+  bool counts_earlier_blocks() const override { return base_.counts_earlier_blocks(); }
+  engine::Overflow& overflow() override { return base_.overflow(); }
+  void keep_as_host_copy(void* data) override { base_.keep_as_host_copy(data); }
+  void* allocate_host(std::int64_t bytes) override { return base_.allocate_host(bytes); }
+  void free_host(void* host) override { base_.free_host(host); }
+  void set_host_cap(std::int64_t bytes) override { base_.set_host_cap(bytes); }
+  std::int64_t host_held_bytes() const override { return base_.host_held_bytes(); }
+  std::int64_t host_peak_bytes() const override { return base_.host_peak_bytes(); }
+
+  void copy_out(void* host, const void* block, std::int64_t bytes,
+                std::uint64_t last_use) override {
+    fail_if_it_is_time(Copies::kOut);
+    base_.copy_out(host, block, bytes, last_use);
+  }
+  void copy_in(void* block, void* host, std::int64_t bytes) override {
+    fail_if_it_is_time(Copies::kIn);
+    base_.copy_in(block, host, bytes);
+  }
+  void copy_within(void* to, const void* from, std::int64_t bytes) override {
+    base_.copy_within(to, from, bytes);
+  }
+
+  void tick(std::uint64_t op) override { base_.tick(op); }
+  int start_timing() override { return base_.start_timing(); }
+  void stop_timing(int timing) override { base_.stop_timing(timing); }
+  std::optional<double> read_timing(int timing) override { return base_.read_timing(timing); }
+  double copy_out_seconds(std::int64_t bytes) const override {
+    return base_.copy_out_seconds(bytes);
+  }
+  double copy_in_seconds(std::int64_t bytes) const override { return base_.copy_in_seconds(bytes); }
+  double memory_seconds(std::int64_t bytes) const override { return base_.memory_seconds(bytes); }
+
+ private:
+  engine::Device& base_;
+};
+
+}  // namespace
+
+void make_devices_faulty() {
+  session::wrap_devices(
+      [](engine::Device& device) -> engine::Device& { return *new FaultyDevice(device); });
+}
+
+void fail_copies(Copies which, std::int64_t number, bool for_good) {
+  faults().which = which;
+  faults().left = number;
+  faults().for_good = for_good;
+  faults().failed = 0;
+  faults().is_on = true;
+}
+
+void stop_failing_copies() { faults().is_on = false; }
+
+std::int64_t failed_copies() { return faults().failed; }
+
+}  // namespace lowtide::torch_test
