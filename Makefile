@@ -25,6 +25,7 @@ test-tsan: ## the tests under ThreadSanitizer
 
 test-newest: ## the tests of the running half with the newest torch, in .venv-newest
 	@tools/setup build torch-newest
+	@LOWTIDE_TORCH_DIR=.venv-newest python3 -B -m unittest tools/tests/test_delegating_allocator.py
 	@tools/build newest torch_tests
 	@tools/ctest newest
 

@@ -56,7 +56,8 @@ endfunction()
 
 # lowtide_example_tests(<folder>)
 # A test for each <folder>/*/CMakeLists.txt: installs Lowtide to a folder of the build tree, builds
-# the example against that as a user would, and runs its program, which bears the folder's name.
+# the example against that as a user would, and runs its program, which bears the folder's name. To
+# be called after lowtide_torch_tests().
 function(lowtide_example_tests folder)
   if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE)
     return() # A program would have to be built with the sanitizers too.
@@ -65,6 +66,8 @@ function(lowtide_example_tests folder)
   if(NOT examples)
     return()
   endif()
+  # What is installed has to be built, also if it is only for the tests.
+  add_dependencies(torch_tests lowtide_shared lowtide)
   set(prefix "${PROJECT_BINARY_DIR}/installed")
   add_test(NAME install COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix
                                 "${prefix}")

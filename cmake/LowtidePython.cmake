@@ -25,10 +25,9 @@ endfunction()
 # lowtide_python_tests(<folder under tests/>)
 # Each test_*.py of the folder is run by the Python that has torch, with the path of a library in the
 # environment variable LT_SHIM: the folder's shim.cpp, over the library that is installed. Not under
-# sanitizers, whose runtime would have to be in that Python; and only with the pinned torch, since
-# another one has other operators.
+# sanitizers, whose runtime would have to be in that Python. To be called after lowtide_torch_tests().
 function(lowtide_python_tests folder)
-  if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE OR LibTorch_VERSION VERSION_GREATER_EQUAL 2.12)
+  if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE)
     return()
   endif()
   set(directory "${PROJECT_SOURCE_DIR}/tests/${folder}")
@@ -36,6 +35,7 @@ function(lowtide_python_tests folder)
   target_include_directories(lowtide_shim PRIVATE "${PROJECT_SOURCE_DIR}/include"
                                                   "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(lowtide_shim PRIVATE lowtide_shared)
+  add_dependencies(torch_tests lowtide_shim)
   _lowtide_python_with_torch(python)
   if(NOT python)
     message(STATUS "tests/${folder} is left out: it needs a Python with torch, numpy and expecttest")

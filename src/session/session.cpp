@@ -133,7 +133,11 @@ Impl::Impl(const SessionOptions& options)
              " is open: sessions may be nested on one device only");
   if (outer_ != nullptr) outer_->come_back();
   thread_was_managed_ = run::is_thread_managed();
-  at_start_ = managed_.runtime.books().counters;
+  {
+    // Threads of an outer session may be at work.
+    const run::Books::Lock lock(managed_.runtime.books());
+    at_start_ = managed_.runtime.books().counters;
+  }
   overflow_at_start_ = managed_.device.ledger().overflowed_bytes();
   if (outer_ == nullptr) {
     managed_.device.install();

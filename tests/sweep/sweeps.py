@@ -151,6 +151,7 @@ class WriteLog(TorchDispatchMode):
         self.findings = []
         self.reached = set()
         self.changed = set()
+        self.hidden = set()
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
         keywords = keywords or {}
@@ -181,6 +182,8 @@ class WriteLog(TorchDispatchMode):
         for i, contents in enumerate(before):
             if effects[i] != session.READS:
                 known.update(contents)
+            if effects[i] == session.HIDDEN_WRITE:
+                self.hidden.add((schema.name, schema.overload_name, i))
         for i, contents in enumerate(before):
             changed = {key for key, old in contents.items() if after[i].get(key, old) != old}
             if changed:

@@ -31,9 +31,12 @@ class Findings:
         self.counts = collections.Counter()
         # Op -> samples that do not work without a session either.
         self.skipped = {}
-        # Operators underneath: (name, overload); and (name, overload, argument) that changed.
+        # Operators underneath: (name, overload); and (name, overload, argument) that changed, and
+        # that our table has as a hidden write. The parent may not know an operator at all: torch
+        # 2.15 makes some in Python when they are first called.
         self.reached = set()
         self.changed = set()
+        self.hidden = set()
         self.operators = 0
 
     def take(self, name, report):
@@ -45,6 +48,7 @@ class Findings:
             self.skipped[name] = report.skipped
         self.reached |= report.reached
         self.changed |= report.changed
+        self.hidden |= report.hidden
 
 
 class Report:
@@ -59,6 +63,7 @@ class Report:
         self.skipped = []
         self.reached = set()
         self.changed = set()
+        self.hidden = set()
 
     def __getstate__(self):
         return {key: value for key, value in vars(self).items() if key != "_pipe"}
@@ -72,6 +77,7 @@ class Report:
     def log(self, log):
         self.reached |= log.reached
         self.changed |= log.changed
+        self.hidden |= log.hidden
 
     def count(self, form):
         self.samples[form] += 1

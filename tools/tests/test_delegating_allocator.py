@@ -24,12 +24,16 @@ INTERFACES = [
 
 def torch_include():
     """The folder of torch's headers, or None."""
-    folders = [os.environ.get("LOWTIDE_TORCH_DIR")]
-    folders += ROOT.glob(".venv/lib/python3*/site-packages/torch")
+    folders = []
+    named = os.environ.get("LOWTIDE_TORCH_DIR")
+    for environment in filter(None, [named, ROOT / ".venv"]):
+        folders += pathlib.Path(environment).glob("lib/python3*/site-packages/torch")
+    if named:
+        folders.insert(0, named)
     installed = importlib.util.find_spec("torch")
     if installed and installed.submodule_search_locations:
         folders.append(installed.submodule_search_locations[0])
-    for folder in filter(None, folders):
+    for folder in folders:
         include = pathlib.Path(folder) / "include"
         if all((include / header).exists() for header, _ in INTERFACES):
             return include
@@ -37,6 +41,8 @@ def torch_include():
 
 
 def without_comments(text):
+    """Without lines of the preprocessor, too."""
+    text = re.sub(r"^ *#[^\n]*", " ", text, flags=re.MULTILINE)
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
 
 

@@ -12,6 +12,8 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 
+#include "run/torch/torch_version.h"
+
 namespace lowtide::cuda {
 
 namespace caching = c10::cuda::CUDACachingAllocator;
@@ -19,8 +21,7 @@ namespace caching = c10::cuda::CUDACachingAllocator;
 // A CUDA allocator that passes every call on to another one, which must outlive it: a base for one
 // that changes some of them. It overrides every virtual function of torch's interface, also those
 // with a body, since several of these throw; tools/tests/test_delegating_allocator.py reads torch's
-// headers and fails when one is missing. All that depends on the version of torch's interface is
-// here.
+// headers and fails when one is missing. What newer versions of torch added comes last.
 class DelegatingAllocator : public caching::CUDAAllocator {
  public:
   using DeviceIndex = c10::DeviceIndex;
@@ -154,6 +155,29 @@ class DelegatingAllocator : public caching::CUDAAllocator {
     return native_->setCheckpointPoolState(device, std::move(state));
   }
   std::string name() override { return native_->name(); }
+
+#if LT_TORCH_AT_LEAST(2, 12)
+  std::shared_ptr<c10::GatheredContext> getContextForPointer(const void* data) override {
+    return native_->getContextForPointer(data);
+  }
+  void attachOomRejectionObserver(caching::OomRejectionObserver observer) override {
+    native_->attachOomRejectionObserver(std::move(observer));
+  }
+#endif
+#if LT_TORCH_AT_LEAST(2, 13)
+  void markCaptureBegin(DeviceIndex device) override { native_->markCaptureBegin(device); }
+  void markCaptureEnd(DeviceIndex device) override { native_->markCaptureEnd(device); }
+  // For replays of recorded allocations; such blocks are native's alone.
+  c10::DataPtr allocateWithAddress(std::size_t bytes, void* address) override {
+    return native_->allocateWithAddress(bytes, address);
+  }
+#endif
+#if LT_TORCH_AT_LEAST(2, 14)
+  bool supportsUserMetadata() override { return native_->supportsUserMetadata(); }
+  void annotateMemory(const void* data, const std::string& metadata) override {
+    native_->annotateMemory(data, metadata);
+  }
+#endif
 
  protected:
   CUDAAllocator& native() const { return *native_; }

@@ -280,6 +280,8 @@ void Call::enter_results(Books::Lock& lock) {
   books_.advance();
   ++books_.counters.ops;
   books_.clock_seconds += seconds_;
+  // Holds must be taken before the storages get new values.
+  if (record_ && !hold_new_sources()) record_.reset();
   if (record_) {
     record_->seconds = seconds_;
     record_->replay_seconds = seconds_;
@@ -287,7 +289,6 @@ void Call::enter_results(Books::Lock& lock) {
     ++books_.records_alive;
   }
   for (Operand& operand : operands_) books_.use(*operand.value);
-  // Holds must be taken before the storages get new values.
   if (record_ || effects_.keeps_arguments) enter_record(lock);
   const bool is_captured = runtime_.is_capturing();
   enter_written(lock);
@@ -304,19 +305,25 @@ void Call::enter_results(Books::Lock& lock) {
   record_.reset();
 }
 
+// While the op ran, another thread may have ended a step or overwritten a source, so that inputs of
+// the op became sources: those that it wrote, or whose storage has died, nobody can give back.
+bool Call::hold_new_sources() {
+  for (const Operand& operand : operands_) {
+    Ref& ref = record_->refs[operand.ref];
+    if (ref.is_scratch || ref.hold || !operand.value->is_source()) continue;
+    if (ref.is_written) return false;
+    ref.hold = books_.storage_of(*operand.value);
+    if (!ref.hold) return false;
+  }
+  return true;
+}
+
 void Call::enter_record(Books::Lock&) {
   for (Operand& operand : operands_) {
     if (effects_.keeps_arguments) ++operand.cell->holds;
     if (!record_) continue;
-    Ref& ref = record_->refs[operand.ref];
-    if (ref.is_scratch) {
-      // Neither its contents nor its life matter; its size does.
-      continue;
-    }
-    if (operand.value->is_source() && !ref.is_written && !ref.hold) {
-      ref.hold = books_.storage_of(*operand.value);
-    }
-    add_reader(*operand.value, record_);
+    // Neither the contents nor the life of scratch matter; its size does.
+    if (!record_->refs[operand.ref].is_scratch) add_reader(*operand.value, record_);
   }
 }
 

@@ -56,6 +56,8 @@ class Call {
   c10::SmallVector<Cell*, 2> new_cells() const;
   std::int64_t bytes_of_made() const;
   void enter_output(const at::Tensor& tensor, Books::Lock& lock);
+  // False: the record is of no use.
+  bool hold_new_sources();
   void enter_record(Books::Lock& lock);
   void write_down(Books::Lock& lock);
   void evict_what_was_used(Books::Lock& lock);

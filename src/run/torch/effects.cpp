@@ -90,6 +90,8 @@ constexpr string_view kStorageOps[] = {
     "aten::resize_as_",
     "aten::resize_sparse_",
     "inductor::resize_storage_bytes_",
+    // Of torch 2.15: `x.data = y` inside a compiled graph.
+    "aten::shallow_copy_data_",
 };
 
 constexpr string_view kBlankFactories[] = {

@@ -8,6 +8,7 @@
 #include <c10/core/SafePyObject.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/PyInterpreter.h>
+#include <c10/core/impl/PyInterpreterHooks.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/library.h>
 
@@ -38,7 +39,8 @@ constexpr DispatchKeySet keys_above_python() {
 c10::impl::PyInterpreter* interpreter_of(const c10::IValue& argument) {
   if (argument.isTensor()) {
     c10::TensorImpl* impl = argument.unsafeToTensorImpl();
-    return impl->is_python_dispatch() ? impl->pyobj_slot()->pyobj_interpreter() : nullptr;
+    // Every tensor's, from torch 2.11 on.
+    return impl->is_python_dispatch() ? c10::impl::getGlobalPyInterpreter() : nullptr;
   }
   if (!argument.isList()) return nullptr;
   for (const c10::IValue& element : argument.toListRef()) {

@@ -184,8 +184,8 @@ void Restorer::settle(const std::vector<ValueP>& values) {
   finish();
 }
 
-ValueP Restorer::find_dropped_survivor() {
-  Books::Lock lock(books_);
+// Pins it.
+ValueP Restorer::find_dropped_survivor(Books::Lock& lock) {
   for (Cell* cell : books_.cells(lock)) {
     const ValueP& value = cell->value;
     if (value->residency != Residency::kDropped || cell->weak.expired()) continue;
@@ -195,30 +195,49 @@ ValueP Restorer::find_dropped_survivor() {
   return nullptr;
 }
 
-void Restorer::end_step() {
-  // Those without bytes first, while what they are computed from can still be evicted for them.
-  while (ValueP value = find_dropped_survivor()) {
-    const auto unpin = [&](bool is_back) {
-      Books::Lock lock(books_);
-      --value->pins;
-      if (is_back) books_.make_source(*value, lock);
-      value.reset();
-    };
-    try {
-      restore(value);
-    } catch (...) {
-      unpin(false);
-      throw;
+bool Restorer::bring_back_survivor() {
+  ValueP value;
+  {
+    Books::Lock lock(books_);
+    value = find_dropped_survivor(lock);
+    if (!value) {
+      // Under the same lock: a value that another thread drops after the search, and which then
+      // became a source, would be lost.
+      forget_how_values_were_made(lock);
+      return false;
     }
-    unpin(true);
   }
-  Books::Lock lock(books_);
+  const auto unpin = [&](bool is_back) {
+    Books::Lock lock(books_);
+    --value->pins;
+    if (is_back) books_.make_source(*value, lock);
+    value.reset();
+  };
+  try {
+    restore(value);
+  } catch (...) {
+    unpin(false);
+    throw;
+  }
+  unpin(true);
+  return true;
+}
+
+void Restorer::forget_how_values_were_made(Books::Lock& lock) {
   books_.bury_dead(lock);
   for (Cell* cell : books_.cells(lock)) cell->value->readers.clear();
   for (Cell* cell : books_.cells(lock)) books_.make_source(*cell->value, lock);
   ++books_.step_number;
   books_.step_start_seconds = books_.clock_seconds;
   ++books_.counters.steps;
+}
+
+void Restorer::end_step() {
+  // What another thread is bringing back may need values that would lose their records here.
+  const std::lock_guard turn(turn_);
+  // Those without bytes first, while what they are computed from can still be evicted for them.
+  while (bring_back_survivor()) {
+  }
 }
 
 bool has_readers(const Value& value) {

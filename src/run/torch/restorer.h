@@ -35,7 +35,11 @@ class Restorer {
   bool advance(std::vector<Frame>& frames);
   void release(std::vector<Frame>& frames);
   void let_go(Frame& frame);
-  ValueP find_dropped_survivor();
+  ValueP find_dropped_survivor(Books::Lock& lock);
+  // One that outlives the step and has no bytes is brought back. False: there was none, and the
+  // step has ended.
+  bool bring_back_survivor();
+  void forget_how_values_were_made(Books::Lock& lock);
 
   Books& books_;
   // Two threads that need the same value must not both compute it.
