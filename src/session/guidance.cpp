@@ -12,7 +12,7 @@ namespace lowtide::session {
 namespace {
 
 // Torch's allocator cannot use every byte of the budget, and a step is never quite like the last.
-constexpr double kUsableShare = 0.94;
+constexpr std::int64_t kLeastMarginShare = 10;
 // The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
 constexpr std::int64_t kStepsBeforeCapture = 1;
 constexpr std::size_t kMostPlans = 32;
@@ -56,7 +56,6 @@ void Guidance::begin_step() {
   }
   const bool may_capture =
       steps_ >= kStepsBeforeCapture && !planner_.is_busy() && times_.size() < kMostPlans;
-  bytes_at_start_ = may_capture ? held_and_away_bytes() : 0;
   // A step that turned out to be unlike all that are planned was not captured, since it began like
   // one of them. Others of its kind will come.
   const bool is_guided = !(last_was_unknown_ && may_capture);
@@ -79,11 +78,16 @@ void Guidance::end_step(const StepUse& use) {
   const bool was_captured = runtime.is_capturing();
   if (was_captured) runtime.stop_capture();
   ++steps_;
-  const run::GuideStep& last = runtime.guide().last_step();
+  const run::GuideStep last = last_guide_step();
   last_guided_shape_ = last.guided_shape;
   last_was_unknown_ = last.is_unknown && !was_captured;
   last_captured_shape_ = was_captured ? runtime.last_capture().script().shape() : 0;
   if (was_captured && use.evictions > 0 && !times_[last_captured_shape_].is_settled) submit();
+}
+
+run::GuideStep Guidance::last_guide_step() {
+  const run::Books::Lock lock(managed_.runtime.books());
+  return managed_.runtime.guide().last_step();
 }
 
 void Guidance::note_time(double seconds) {
@@ -127,19 +131,18 @@ std::int64_t Guidance::held_and_away_bytes() {
   return bytes;
 }
 
-// What is there and not in the trace stays there: workspaces of libraries, tensors that the step
-// does not use.
-Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace) const {
-  std::int64_t outside = bytes_at_start_;
+// What is there after the step and not in its trace stays there: workspaces of libraries, tensors
+// that the step does not use.
+Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace) {
+  std::int64_t outside = held_and_away_bytes();
   for (const Storage& storage : trace->storages()) {
-    if (storage.at_start) outside -= managed_.device.rounded(storage.bytes);
+    if (storage.at_end) outside -= managed_.device.rounded(storage.bytes);
   }
-  const engine::Ledger& ledger = managed_.device.ledger();
-  const std::int64_t room =
-      options_.budget_bytes - std::max<std::int64_t>(outside, 0) - ledger.margin_bytes();
+  const std::int64_t margin =
+      std::max(managed_.device.ledger().margin_bytes(), options_.budget_bytes / kLeastMarginShare);
   return {.trace = trace,
           .machine = machine(),
-          .budget_bytes = static_cast<std::int64_t>(kUsableShare * static_cast<double>(room))};
+          .budget_bytes = options_.budget_bytes - margin - std::max<std::int64_t>(outside, 0)};
 }
 
 Machine Guidance::machine() const {

@@ -56,10 +56,11 @@ class Guidance {
   };
 
   void take_plan(PlanResult result);
+  run::GuideStep last_guide_step();
   void note_time(double seconds);
   void submit();
   void drop_slow_plan(std::uint64_t shape, Times& times);
-  Problem problem_for(const std::shared_ptr<const Trace>& trace) const;
+  Problem problem_for(const std::shared_ptr<const Trace>& trace);
   Machine machine() const;
   std::int64_t held_and_away_bytes();
 
@@ -77,7 +78,6 @@ class Guidance {
   std::uint64_t last_guided_shape_ = 0;
   std::uint64_t last_captured_shape_ = 0;
   bool last_was_unknown_ = false;
-  std::int64_t bytes_at_start_ = 0;
   double started_seconds_ = 0;
 };
 

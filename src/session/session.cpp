@@ -137,6 +137,7 @@ Impl::Impl(const SessionOptions& options)
     // Threads of an outer session may be at work.
     const run::Books::Lock lock(managed_.runtime.books());
     at_start_ = managed_.runtime.books().counters;
+    guide_at_start_ = managed_.runtime.guide().counters();
   }
   overflow_at_start_ = managed_.device.ledger().overflowed_bytes();
   if (outer_ == nullptr) {
@@ -149,7 +150,6 @@ Impl::Impl(const SessionOptions& options)
   apply();
   managed_.device.ledger().reset_peak();
   use_since_last_step();
-  guide_at_start_ = managed_.runtime.guide().counters();
   forget_plans();
   const bool is_planned = budget_bytes_ != engine::Ledger::kNoBudget && !rules_.evict_everything;
   if (is_planned && !policies.empty()) {

@@ -129,7 +129,7 @@ TEST(Guided, StepsOfSeveralShapesHaveTheirPlans) {
   LT_SKIP_IF(why_skip());
   const Program three = {.name = "three_batches", .make = train_with_three_batches};
   const Reference& wanted = reference(three, 40);
-  const std::int64_t budget = wanted.budget(60);
+  const std::int64_t budget = wanted.budget(test_device().is_cpu() ? 60 : 75);
   const ManagedRun run =
       run_managed(three, guided_by({"evict_all", Means::kMixed, 60}, budget), wanted.run);
   EXPECT_EQ(run.difference, std::nullopt);

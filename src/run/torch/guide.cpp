@@ -24,7 +24,7 @@ void Guide::begin_step() {
   last_ = {};
 }
 
-void Guide::start(std::shared_ptr<const engine::GuidedStep> step) {
+void Guide::start(StepP step) {
   step_ = std::move(step);
   position_ = 0;
   cells_.assign(step_->trace().storages().size(), nullptr);
@@ -114,9 +114,9 @@ bool Guide::is_expected(std::uint64_t signature, std::size_t arguments) const {
 // seen so far have the same numbers in both.
 bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
   for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const std::shared_ptr<const engine::GuidedStep> other = plans_[i];
+    const StepP other = plans_[i];
     if (!other->script().begins_as(step_->script(), position_)) continue;
-    const std::shared_ptr<const engine::GuidedStep> before = std::exchange(step_, other);
+    const StepP before = std::exchange(step_, other);
     if (is_expected(signature, arguments)) {
       cells_.resize(other->trace().storages().size(), nullptr);
       versions_.resize(other->trace().storages().size(), 0);
@@ -143,29 +143,33 @@ bool Guide::has_work_before(int tick) const {
 }
 
 void Guide::before_op(int tick) {
-  const std::shared_ptr<const engine::GuidedStep> step = step_;
+  StepP step;
+  {
+    Books::Lock lock(books_);
+    step = step_;
+  }
   if (!step) return;
   const plan::Schedule::At at = step->schedule().at(tick);
   const auto action = [&](std::int32_t index) -> const Action& {
     return step->plan().actions[static_cast<std::size_t>(index)];
   };
   for (const std::int32_t index : at.issues) {
-    if (const Fetch* fetched = std::get_if<Fetch>(&action(index))) fetch(fetched->value);
+    if (const Fetch* fetched = std::get_if<Fetch>(&action(index))) fetch(step, fetched->value);
   }
   for (const std::int32_t index : at.prelude) {
-    if (const Run* run = std::get_if<Run>(&action(index))) repeat(run->op);
+    if (const Run* run = std::get_if<Run>(&action(index))) repeat(step, run->op);
     if (const Drop* dropped = std::get_if<Drop>(&action(index))) {
       Books::Lock lock(books_);
-      if (step_) drop(dropped->value, lock);
+      if (step_ == step) drop(dropped->value, lock);
     }
   }
 }
 
-void Guide::fetch(ValueId id) {
+void Guide::fetch(const StepP& step, ValueId id) {
   ValueP value;
   {
     Books::Lock lock(books_);
-    if (step_) value = current(id);
+    if (step_ == step) value = current(id);
     if (!value || value->residency != Residency::kOnHost) {
       ++counters_.skipped;
       value.reset();
@@ -192,12 +196,12 @@ void Guide::fetch(ValueId id) {
   }
 }
 
-void Guide::repeat(OpId op) {
-  for (const Use& made : step_->trace().writes(op)) {
+void Guide::repeat(const StepP& step, OpId op) {
+  for (const Use& made : step->trace().writes(op)) {
     ValueP value;
     {
       Books::Lock lock(books_);
-      if (step_ && !made.side_effect) value = current(made.value);
+      if (step_ == step && !made.side_effect) value = current(made.value);
       if (!value || value->residency != Residency::kDropped) {
         value.reset();
         continue;
@@ -224,7 +228,7 @@ void Guide::release(const Action& action, Books::Lock& lock) {
 }
 
 void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock) {
-  if (!step_) return;
+  if (!step_ || static_cast<std::size_t>(tick) >= position_) return;
   const auto& lines = step_->script().lines;
   const auto& line = lines[static_cast<std::size_t>(tick)];
   const auto storages = step_->script().results(line);
@@ -263,7 +267,8 @@ void Guide::let_go_of_holds(int tick, Books::Lock&) {
 }
 
 void Guide::on_buried(const Cell& cell) {
-  if (cell.guided_storage >= 0) cells_[static_cast<std::size_t>(cell.guided_storage)] = nullptr;
+  const auto storage = static_cast<std::size_t>(cell.guided_storage);
+  if (cell.guided_storage >= 0 && storage < cells_.size()) cells_[storage] = nullptr;
 }
 
 }  // namespace lowtide::run

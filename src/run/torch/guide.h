@@ -72,7 +72,9 @@ class Guide final : public BurialObserver {
   void before_op(int tick);
 
  private:
-  void start(std::shared_ptr<const engine::GuidedStep> step);
+  using StepP = std::shared_ptr<const engine::GuidedStep>;
+
+  void start(StepP step);
   void break_off(Books::Lock& lock);
   bool is_expected(std::uint64_t signature, std::size_t arguments) const;
   bool switch_plan(std::uint64_t signature, std::size_t arguments);
@@ -80,8 +82,9 @@ class Guide final : public BurialObserver {
   // The value if its storage holds it now; null otherwise.
   ValueP current(ValueId id) const;
 
-  void fetch(ValueId id);
-  void repeat(OpId op);
+  // Without the lock. `step` is the plan they belong to: another thread may have ended it since.
+  void fetch(const StepP& step, ValueId id);
+  void repeat(const StepP& step, OpId op);
   void release(const Action& action, Books::Lock& lock);
   void drop(ValueId id, Books::Lock& lock);
   void take_holds(int tick);
@@ -90,13 +93,13 @@ class Guide final : public BurialObserver {
   Books& books_;
   Restorer& restorer_;
   // The one that was followed last comes first.
-  std::vector<std::shared_ptr<const engine::GuidedStep>> plans_;
+  std::vector<StepP> plans_;
   GuideCounters counters_;
 
   // The step under way; the last one when there is none.
   GuideStep last_;
   bool is_at_start_ = false;
-  std::shared_ptr<const engine::GuidedStep> step_;
+  StepP step_;
   std::size_t position_ = 0;
   // By storage of the trace: the cell, and which version of its contents is there.
   std::vector<Cell*> cells_;
