@@ -66,11 +66,11 @@ struct Timing {
   std::int64_t ops = 0;
 };
 
-Timing time_in_session(const Program& program, const std::string& device, const char* budget) {
-  Session session({.budget = budget, .device = device});
+Timing time_in_session(const Program& program, const SessionOptions& options) {
+  Session session(options);
   session.step(program.run);
   const std::int64_t ops_before = session.stats().ops;
-  const double seconds = seconds_of(device, [&] { session.step(program.run); });
+  const double seconds = seconds_of(options.device, [&] { session.step(program.run); });
   return {seconds, session.stats().ops - ops_before};
 }
 
@@ -79,8 +79,8 @@ OpCost measure_program(const Program& program, const std::string& device, int ro
   program.run();
   for (int round = 0; round < rounds; ++round) {
     const double plain = seconds_of(device, program.run);
-    const Timing watching = time_in_session(program, device, "");
-    const Timing fits = time_in_session(program, device, "4GiB");
+    const Timing watching = time_in_session(program, {.device = device, .step_aside = false});
+    const Timing fits = time_in_session(program, {.budget = "4GiB", .device = device});
     cost.ops = watching.ops;
     const double scale = 1e9 / static_cast<double>(watching.ops);
     cost.plain.push_back(scale * plain);

@@ -56,9 +56,8 @@ void Guidance::begin_step() {
   }
   const bool may_capture =
       steps_ >= kStepsBeforeCapture && !planner_.is_busy() && times_.size() < kMostPlans;
-  // A step that turned out to be unlike all that are planned was not captured, since it began like
-  // one of them. Others of its kind will come.
-  const bool is_guided = !(last_was_unknown_ && may_capture);
+  const bool is_guided = steps_unguided_ == 0 || !may_capture;
+  if (!is_guided) --steps_unguided_;
   managed_.runtime.begin_step(is_guided, may_capture);
 }
 
@@ -80,9 +79,14 @@ void Guidance::end_step(const StepUse& use) {
   ++steps_;
   const run::GuideStep last = last_guide_step();
   last_guided_shape_ = last.guided_shape;
-  last_was_unknown_ = last.is_unknown && !was_captured;
+  // A step that turned out to be unlike all that are planned was not captured, since it began like
+  // one of them. Others of its kind will come: next, or, if that was in vain, a little later.
+  if (last.is_unknown && !was_captured) steps_unguided_ = ++searches_in_vain_;
   last_captured_shape_ = was_captured ? runtime.last_capture().script().shape() : 0;
-  if (was_captured && use.evictions > 0 && !times_[last_captured_shape_].is_settled) submit();
+  if (was_captured && use.evictions > 0 && !times_[last_captured_shape_].is_settled) {
+    searches_in_vain_ = 0;
+    submit();
+  }
 }
 
 run::GuideStep Guidance::last_guide_step() {

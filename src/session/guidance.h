@@ -77,7 +77,9 @@ class Guidance {
   // Of the last step: by a plan, or only known from a capture; 0: not known.
   std::uint64_t last_guided_shape_ = 0;
   std::uint64_t last_captured_shape_ = 0;
-  bool last_was_unknown_ = false;
+  // How many steps to come are captured whether or not there is a plan for them.
+  int steps_unguided_ = 0;
+  int searches_in_vain_ = 0;
   double started_seconds_ = 0;
 };
 

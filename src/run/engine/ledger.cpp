@@ -105,21 +105,17 @@ void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
 }
 
 std::optional<Block> Ledger::remove_block(void* data) {
-  Block block;
-  {
-    Shard& shard = shard_of(data);
-    const std::lock_guard lock(shard.mutex);
-    const auto found = shard.blocks.find(data);
-    if (found == shard.blocks.end()) return std::nullopt;
-    block = found->second;
-    shard.blocks.erase(found);
-  }
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.blocks.find(data);
+  if (found == shard.blocks.end()) return std::nullopt;
+  const Block block = found->second;
+  shard.blocks.erase(found);
   if (block.overflow == nullptr) release(block.bytes);
-  if (block.owner != nullptr) {
-    if (Evictor* evictor = evictor_.load(std::memory_order_acquire)) {
-      evictor->on_block_freed(data, block);
-    }
-  }
+  // Under the lock: whoever takes the block's owner away knows that no notice of it comes
+  // afterwards.
+  Evictor* evictor = evictor_.load(std::memory_order_acquire);
+  if (block.owner != nullptr && evictor != nullptr) evictor->on_block_freed(data, block);
   return block;
 }
 
@@ -138,6 +134,13 @@ std::optional<Block> Ledger::set_owner(void* data, void* owner) {
   if (found == shard.blocks.end()) return std::nullopt;
   found->second.owner = owner;
   return found->second;
+}
+
+void Ledger::clear_owner(void* data, const void* owner) {
+  Shard& shard = shard_of(data);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.blocks.find(data);
+  if (found != shard.blocks.end() && found->second.owner == owner) found->second.owner = nullptr;
 }
 
 void Ledger::mark_shared_between_streams(void* data) {

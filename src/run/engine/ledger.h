@@ -69,6 +69,8 @@ class Ledger {
   std::optional<Block> find_block(void* data) const;
   // Returns the block; nothing for one that is not ours.
   std::optional<Block> set_owner(void* data, void* owner);
+  // If the block is still this owner's: its memory may have been handed out anew.
+  void clear_owner(void* data, const void* owner);
   void mark_shared_between_streams(void* data);
   // Device::start_copy_out() or start_copy_in() was called for the block, or finish_copy().
   void set_copied(void* data, bool is_copied);

@@ -137,6 +137,22 @@ TEST(Ledger, WatermarkStartsAnew) {
   EXPECT_EQ(ledger.peak_bytes(), 30);
 }
 
+TEST(Ledger, ClearsAnOwnerOnlyWhereItStillIs) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  int first = 0;
+  int second = 0;
+  EXPECT_EQ(ledger.admit(10), nullptr);
+  ledger.add_block(block(1), 10);
+  ledger.set_owner(block(1), &second);
+  ledger.clear_owner(block(1), &first);
+  EXPECT_EQ(ledger.find_block(block(1))->owner, &second);
+  ledger.clear_owner(block(1), &second);
+  ledger.remove_block(block(1));
+  EXPECT_TRUE(evictor.owners.empty());
+}
+
 // Memory without end, one address after another.
 class TestOverflow final : public Overflow {
  public:

@@ -419,8 +419,16 @@ void Books::bury_dead(Lock& lock) {
     }
     if (observer != nullptr) observer->on_buried(*cell);
     detach_value(*cell, lock);
+    forget_notices(*cell);
     cells_.erase(cell->impl);
   }
+}
+
+// Another thread may be freeing its block this very moment.
+void Books::forget_notices(Cell& cell) {
+  if (cell.data != nullptr) device_.ledger().clear_owner(cell.data, &cell);
+  const std::lock_guard dead_lock(dead_mutex_);
+  std::erase(dead_, &cell);
 }
 
 void Books::on_value_destroyed(Value& value) {

@@ -175,6 +175,7 @@ class Books final : public engine::Evictor {
   void move_from_overflow(Cell& cell, Lock& lock);
   void detach_value(Cell& cell, Lock& lock);
   void abandon(Cell& cell, Lock& lock);
+  void forget_notices(Cell& cell);
   void on_value_destroyed(Value& value);
   void destroy_doomed();
 

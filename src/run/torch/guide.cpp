@@ -19,8 +19,8 @@ void Guide::remove_plan(std::uint64_t shape) {
   std::erase_if(plans_, [shape](const auto& plan) { return plan->shape() == shape; });
 }
 
-void Guide::begin_step() {
-  is_at_start_ = true;
+void Guide::begin_step(bool is_guided) {
+  is_at_start_ = is_guided;
   last_ = {};
 }
 

@@ -47,8 +47,9 @@ class Guide final : public BurialObserver {
   void remove_plan(std::uint64_t shape);
   void forget_plans() { plans_.clear(); }
 
-  // The next op is the first of a step, which is guided if there is a plan for it.
-  void begin_step();
+  // The next op is the first of a step, which is guided if there is a plan for it and if
+  // `is_guided`.
+  void begin_step(bool is_guided);
   void end_step(Books::Lock& lock);
   // Whether a plan guides the step under way.
   bool is_on() const { return step_ != nullptr; }

@@ -33,9 +33,8 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
 
 void Runtime::begin_step(bool is_guided, bool is_captured) {
   if (is_captured) start_capture();
-  if (!is_guided) return;
   Books::Lock lock(books_);
-  guide_.begin_step();
+  guide_.begin_step(is_guided);
 }
 
 void Runtime::drop_capture(Books::Lock&) { capturing_ = false; }
