@@ -11,8 +11,11 @@
 namespace lowtide::session {
 namespace {
 
-// Torch's allocator cannot use every byte of the budget, and a step is never quite like the last.
-constexpr std::int64_t kLeastMarginShare = 10;
+// What is left free of the budget: a little, since no step is quite like the last; and more where
+// the budget also caps what torch's allocator takes, which cannot use every byte of it. That is the
+// widest margin that it asks for by itself.
+constexpr std::int64_t kMarginShare = 32;
+constexpr std::int64_t kReservedMarginShare = 10;
 // The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
 constexpr std::int64_t kStepsBeforeCapture = 1;
 constexpr std::size_t kMostPlans = 32;
@@ -142,11 +145,10 @@ Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace) {
   for (const Storage& storage : trace->storages()) {
     if (storage.at_end) outside -= managed_.device.rounded(storage.bytes);
   }
+  const std::int64_t room = options_.budget_bytes - std::max<std::int64_t>(outside, 0);
   const std::int64_t margin =
-      std::max(managed_.device.ledger().margin_bytes(), options_.budget_bytes / kLeastMarginShare);
-  return {.trace = trace,
-          .machine = machine(),
-          .budget_bytes = options_.budget_bytes - margin - std::max<std::int64_t>(outside, 0)};
+      options_.caps_reserved ? options_.budget_bytes / kReservedMarginShare : room / kMarginShare;
+  return {.trace = trace, .machine = machine(), .budget_bytes = room - margin};
 }
 
 Machine Guidance::machine() const {

@@ -16,6 +16,8 @@ namespace lowtide::session {
 struct GuidanceOptions {
   std::int64_t budget_bytes = 0;
   std::int64_t host_cap_bytes = 0;
+  // What torch's allocator takes from the device is capped too.
+  bool caps_reserved = true;
   bool expandable_segments = true;
   // Training waits for each plan: for tests.
   bool waits_for_plans = false;

@@ -157,6 +157,7 @@ Impl::Impl(const SessionOptions& options)
         managed_, std::move(policies),
         GuidanceOptions{.budget_bytes = budget_bytes_,
                         .host_cap_bytes = host_cap_bytes_,
+                        .caps_reserved = options.cap_reserved && managed_.device.reserves(),
                         .expandable_segments = options.expandable_segments,
                         .waits_for_plans = options.wait_for_plans});
   }

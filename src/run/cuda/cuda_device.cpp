@@ -89,6 +89,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   void install() override;
   void remove() override;
   void limit(std::optional<std::int64_t> budget_bytes) override;
+  bool reserves() const override { return true; }
   std::int64_t reserved_peak_bytes() const override;
   void reset_reserved_peak() override { gate_.native_allocator().resetPeakStats(index_); }
   void end_step() override;
@@ -223,7 +224,7 @@ void CudaDevice::end_step() {
   flushes_ = flushes;
   const std::int64_t budget = ledger().budget_bytes();
   if (more <= 0 || budget == engine::Ledger::kNoBudget || !old_fraction_) return;
-  ledger().set_margin(std::min(ledger().margin_bytes() + more * budget / 100, budget / 6));
+  ledger().set_margin(std::min(ledger().margin_bytes() + more * budget / 100, budget / 10));
 }
 
 void CudaDevice::lift_limit() {
