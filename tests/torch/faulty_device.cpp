@@ -65,6 +65,7 @@ class FaultyDevice final : public engine::Device {
   std::int64_t host_held_bytes() const override { return base_.host_held_bytes(); }
   std::int64_t host_peak_bytes() const override { return base_.host_peak_bytes(); }
 
+  bool copies_beside_work() const override { return base_.copies_beside_work(); }
   void start_copy_out(void* host, const void* block, std::int64_t bytes,
                       std::uint64_t last_use) override {
     fail_if_it_is_time(Copies::kOut);

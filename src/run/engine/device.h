@@ -64,6 +64,8 @@ class Device {
   virtual std::int64_t host_held_bytes() const = 0;
   virtual std::int64_t host_peak_bytes() const = 0;
 
+  // Whether copies go on beside what is computed; if not, starting one is carrying it out.
+  virtual bool copies_beside_work() const { return true; }
   // Copies go on beside what is computed, until finish_copy(): before that the block may not be
   // freed, nor used if it is copied to. `last_use` is the tick (see tick()) of the last op that
   // used the block. Both throw DeviceError, having changed nothing.
