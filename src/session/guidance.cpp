@@ -36,8 +36,8 @@ double shortest(double best, double seconds) {
 }  // namespace
 
 Guidance::~Guidance() {
-  run::Books::Lock lock(managed_.runtime.books());
-  managed_.runtime.guide().forget_plans();
+  managed_.runtime.stop_guiding();
+  if (managed_.runtime.is_capturing()) managed_.runtime.stop_capture();
 }
 
 void Guidance::resume() {

@@ -30,6 +30,7 @@ class Guidance {
   Guidance(ManagedDevice& managed, std::vector<std::unique_ptr<Policy>> policies,
            const GuidanceOptions& options)
       : managed_(managed), planner_(std::move(policies)), options_(options) {}
+  // The step under way is guided no longer, nor captured.
   ~Guidance();
   Guidance(const Guidance&) = delete;
   Guidance& operator=(const Guidance&) = delete;

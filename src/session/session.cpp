@@ -33,7 +33,6 @@ class Impl {
 
  private:
   void apply();
-  void forget_plans();
   void add_guidance(SessionStats& stats);
   StepUse use_since_last_step();
   void step_aside();
@@ -153,7 +152,8 @@ Impl::Impl(const SessionOptions& options)
   apply();
   managed_.device.ledger().reset_peak();
   use_since_last_step();
-  forget_plans();
+  // Plans of a session around this one are for another budget.
+  managed_.runtime.stop_guiding();
   const bool is_planned = budget_bytes_ != engine::Ledger::kNoBudget && !rules_.evict_everything;
   if (is_planned && !policies.empty()) {
     guidance_ = std::make_unique<Guidance>(
@@ -176,6 +176,7 @@ Impl::~Impl() {
     if (outer_->guidance_) outer_->guidance_->resume();
     return;
   }
+  if (runtime().is_capturing()) runtime().stop_capture();
   managed_.device.ledger().set_budget(engine::Ledger::kNoBudget);
   managed_.device.limit(std::nullopt);
   try {
@@ -186,12 +187,6 @@ Impl::~Impl() {
   }
   run::set_active_runtime(nullptr);
   managed_.device.remove();
-}
-
-// Those of a session around this one are for another budget.
-void Impl::forget_plans() {
-  run::Books::Lock lock(managed_.runtime.books());
-  managed_.runtime.guide().forget_plans();
 }
 
 void Impl::apply() {

@@ -175,6 +175,28 @@ TEST(Guided, ASessionInsideAnotherHasPlansOfItsOwn) {
   EXPECT_EQ(outer.stats().plans, 1) << "what was planned before is still there";
 }
 
+TEST(Guided, ASessionMayEndInTheMiddleOfAStep) {
+  LT_SKIP_IF(why_skip());
+  const Program& chosen = program("convolution_unet");
+  const Reference& wanted = reference(chosen, 8);
+  const auto training = chosen.make(test_device(), kSeed);
+  for (int i = 0; i < 8; i += 4) {
+    // By end_step(), which begins the next step at once, so that it is guided when the session
+    // ends.
+    Session session(guided_by({"evict_all", Means::kHost, 80}, wanted.budget(90)));
+    for (int j = i; j < i + 4; ++j) {
+      training->step(j);
+      session.end_step();
+    }
+    EXPECT_GT(session.stats().guided_steps, 0);
+    const at::Tensor odd = at::ones({1 << 16}, at::TensorOptions(test_device())) + 1;
+  }
+  Session session(options_for(0));
+  EXPECT_EQ(first_difference(wanted.run.states[7],
+                             take_state(*training, test_device(), through(session))),
+            std::nullopt);
+}
+
 TEST(Guided, APlanThatCannotBeMadeIsSaidAndTheRunGoesOn) {
   LT_SKIP_IF(why_skip());
   const SessionStats stats = run_guided("dense_mostly_state", {"capuchin", Means::kHost, 60});

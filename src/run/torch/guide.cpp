@@ -49,6 +49,12 @@ void Guide::end_step(Books::Lock& lock) {
   break_off(lock);
 }
 
+void Guide::stop(Books::Lock& lock) {
+  is_at_start_ = false;
+  plans_.clear();
+  if (step_) break_off(lock);
+}
+
 void Guide::break_off(Books::Lock&) {
   ++counters_.broken_off;
   // What an optimizer does may depend on what is away.

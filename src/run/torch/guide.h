@@ -45,14 +45,13 @@ class Guide final : public BurialObserver {
   // From now on steps of its shape are guided by it.
   void add_plan(std::shared_ptr<const engine::GuidedStep> step);
   void remove_plan(std::uint64_t shape);
-  void forget_plans() { plans_.clear(); }
 
   // The next op is the first of a step, which is guided if there is a plan for it and if
   // `is_guided`.
   void begin_step(bool is_guided);
   void end_step(Books::Lock& lock);
-  // Whether a plan guides the step under way.
-  bool is_on() const { return step_ != nullptr; }
+  // Guidance of the step under way ends here, and so do all plans.
+  void stop(Books::Lock& lock);
   // Whether the op that comes now has to be remembered, as far as the plan knows.
   bool wants_record() const;
 

@@ -37,6 +37,11 @@ void Runtime::begin_step(bool is_guided, bool is_captured) {
   guide_.begin_step(is_guided);
 }
 
+void Runtime::stop_guiding() {
+  Books::Lock lock(books_);
+  guide_.stop(lock);
+}
+
 void Runtime::drop_capture(Books::Lock&) { capturing_ = false; }
 
 void Runtime::end_step() {

@@ -37,6 +37,8 @@ class Runtime {
   // `is_captured`, it is written down. Not needed for steps that shall be neither.
   void begin_step(bool is_guided, bool is_captured);
   void end_step();
+  // No plan guides the step under way from here on, nor any other.
+  void stop_guiding();
   // The ops pass us by from here on and only the gate watches, until come_back(). False: something
   // is away or in use, so they must not.
   bool step_aside();
