@@ -14,7 +14,8 @@ class Digest {
  public:
   void add(std::string_view text);
   void add(std::int64_t number);
-  // Sixteen hexadecimal digits.
+  std::uint64_t value() const { return state_; }
+  // The same in sixteen hexadecimal digits.
   std::string text() const;
 
  private:

@@ -67,7 +67,6 @@ void Guidance::begin_step() {
 void Guidance::take_plan(PlanResult result) {
   times_[result.shape].is_settled = true;
   if (result.guided) {
-    ++plans_;
     guided_.push_back(result.guided);
     run::Books::Lock lock(managed_.runtime.books());
     managed_.runtime.guide().add_plan(result.guided);
@@ -85,10 +84,13 @@ void Guidance::end_step(const StepUse& use) {
   // A step that turned out to be unlike all that are planned was not captured, since it began like
   // one of them. Others of its kind will come: next, or, if that was in vain, a little later.
   if (last.is_unknown && !was_captured) steps_unguided_ = ++searches_in_vain_;
-  last_captured_shape_ = was_captured ? runtime.last_capture().script().shape() : 0;
-  if (was_captured && use.evictions > 0 && !times_[last_captured_shape_].is_settled) {
+  last_captured_shape_ = 0;
+  if (!was_captured) return;
+  engine::StepScript script = runtime.last_capture().script();
+  last_captured_shape_ = script.shape();
+  if (use.evictions > 0 && !times_[last_captured_shape_].is_settled) {
     searches_in_vain_ = 0;
-    submit();
+    submit(std::move(script));
   }
 }
 
@@ -118,10 +120,10 @@ void Guidance::drop_slow_plan(std::uint64_t shape, Times& times) {
   std::erase_if(guided_, [shape](const auto& guided) { return guided->shape() == shape; });
 }
 
-void Guidance::submit() {
-  run::Runtime& runtime = managed_.runtime;
-  engine::CapturedStep step = {.trace = std::make_shared<const Trace>(runtime.captured("step")),
-                               .script = runtime.last_capture().script()};
+void Guidance::submit(engine::StepScript script) {
+  engine::CapturedStep step = {
+      .trace = std::make_shared<const Trace>(managed_.runtime.captured("step")),
+      .script = std::move(script)};
   Problem problem = problem_for(step.trace);
   if (problem.budget_bytes <= 0) return;
   planner_.submit({.step = std::move(step), .problem = std::move(problem)});

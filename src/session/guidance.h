@@ -44,7 +44,7 @@ class Guidance {
 
   // The last plan that was made, or why there is none.
   const PlanResult& last_plan() const { return last_plan_; }
-  std::int64_t plans() const { return plans_; }
+  std::int64_t plans() const { return static_cast<std::int64_t>(guided_.size()) + plans_dropped_; }
   std::int64_t plans_dropped() const { return plans_dropped_; }
 
  private:
@@ -61,7 +61,7 @@ class Guidance {
   void take_plan(PlanResult result);
   run::GuideStep last_guide_step();
   void note_time(double seconds);
-  void submit();
+  void submit(engine::StepScript script);
   void drop_slow_plan(std::uint64_t shape, Times& times);
   Problem problem_for(const std::shared_ptr<const Trace>& trace);
   Machine machine() const;
@@ -71,8 +71,8 @@ class Guidance {
   BackgroundPlanner planner_;
   const GuidanceOptions options_;
   PlanResult last_plan_;
+  // Those that were not dropped.
   std::vector<std::shared_ptr<const engine::GuidedStep>> guided_;
-  std::int64_t plans_ = 0;
   std::int64_t plans_dropped_ = 0;
   // By StepScript::shape().
   std::unordered_map<std::uint64_t, Times> times_;

@@ -28,7 +28,7 @@ class Impl {
   void capture_next();
   void begin_step();
   void end_step();
-  bool has_captured() const { return has_captured_; }
+  // Throws InvalidInput if no step was captured.
   Trace captured() { return user_capture_.trace("captured", runtime().timer()); }
 
  private:
@@ -50,7 +50,6 @@ class Impl {
   std::int64_t overflow_at_start_ = 0;
 
   bool captures_next_ = false;
-  bool has_captured_ = false;
   bool is_captured_for_user_ = false;
   run::Capture user_capture_;
   Attendance attendance_;
@@ -256,7 +255,6 @@ void Impl::capture_next() {
 
 void Impl::begin_step() {
   is_captured_for_user_ = captures_next_;
-  has_captured_ = has_captured_ || captures_next_;
   if (captures_next_) runtime().start_capture();
   captures_next_ = false;
   if (guidance_ && !is_captured_for_user_ && !is_aside_) guidance_->begin_step();
@@ -347,10 +345,7 @@ void Session::end_step() {
 
 void Session::capture_next_step() { impl_->capture_next(); }
 
-Trace Session::captured() const {
-  LT_REQUIRE(impl_->has_captured(), "no step was captured: call capture_next_step() before step()");
-  return impl_->captured();
-}
+Trace Session::captured() const { return impl_->captured(); }
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
 void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }
 SessionStats Session::stats() const { return impl_->stats(); }

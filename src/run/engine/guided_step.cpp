@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/digest.h"
+
 namespace lowtide::engine {
 
 std::uint64_t StepScript::shape() const {
-  std::uint64_t hash = lines.size();
-  for (const Line& line : lines)
-    hash = (hash ^ line.signature) * 0x9E3779B97F4A7C15ULL + (hash >> 31);
-  return hash;
+  base::Digest digest;
+  for (const Line& line : lines) digest.add(static_cast<std::int64_t>(line.signature));
+  return digest.value();
 }
 
 bool StepScript::begins_as(const StepScript& other, std::size_t ops) const {

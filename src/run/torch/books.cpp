@@ -3,6 +3,7 @@
 #include "run/torch/books.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -325,6 +326,14 @@ bool Books::start_move(const ValueP& value, Lock&) {
   value->is_leaving = true;
   leaving_.push_back(value);
   return true;
+}
+
+void Books::tidy_leaving(Lock&) {
+  std::unordered_set<const Value*> seen;
+  std::erase_if(leaving_, [&seen](const std::weak_ptr<Value>& weak) {
+    const ValueP value = weak.lock();
+    return !value || !value->is_leaving || !seen.insert(value.get()).second;
+  });
 }
 
 void Books::start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock) {

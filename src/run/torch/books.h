@@ -102,6 +102,9 @@ class Books final : public engine::Evictor {
   // The bytes of a resident value come from the host beside what is computed. Requires: on the
   // host.
   void start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock);
+  // Forgets what is not on its way out any more: a plan that leaves room enough would add to the
+  // list in every step and never take from it.
+  void tidy_leaving(Lock& lock);
   // Work issued from here on may use the value's bytes.
   void arrive(Value& value);
 

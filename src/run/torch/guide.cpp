@@ -42,11 +42,8 @@ void Guide::end_step(Books::Lock& lock) {
     return;
   }
   // What the plan wants away before the next step begins.
-  for (const std::int32_t index : step_->schedule().at(end).releases) {
-    release(step_->plan().actions[static_cast<std::size_t>(index)], lock);
-  }
-  --counters_.broken_off;
-  break_off(lock);
+  release_after(end, lock);
+  leave_step();
 }
 
 void Guide::stop(Books::Lock& lock) {
@@ -57,6 +54,10 @@ void Guide::stop(Books::Lock& lock) {
 
 void Guide::break_off(Books::Lock&) {
   ++counters_.broken_off;
+  leave_step();
+}
+
+void Guide::leave_step() {
   // What an optimizer does may depend on what is away.
   const bool is_mostly_done = 4 * position_ >= 3 * step_->trace().ops().size();
   last_.guided_shape = is_mostly_done ? step_->shape() : 0;
@@ -95,7 +96,7 @@ int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Boo
   }
   if (!step_) return -1;
   bool is_right =
-      is_expected(signature, arguments.size()) || switch_plan(signature, arguments.size());
+      expects(*step_, signature, arguments.size()) || switch_plan(signature, arguments.size());
   if (is_right) {
     const engine::StepScript& script = step_->script();
     const auto storages = script.arguments(script.lines[position_]);
@@ -110,8 +111,9 @@ int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Boo
   return static_cast<int>(position_++);
 }
 
-bool Guide::is_expected(std::uint64_t signature, std::size_t arguments) const {
-  const auto& lines = step_->script().lines;
+bool Guide::expects(const engine::GuidedStep& step, std::uint64_t signature,
+                    std::size_t arguments) const {
+  const auto& lines = step.script().lines;
   return position_ < lines.size() && lines[position_].signature == signature &&
          lines[position_].arguments == arguments;
 }
@@ -119,20 +121,16 @@ bool Guide::is_expected(std::uint64_t signature, std::size_t arguments) const {
 // Steps of several lengths begin alike. Storages are numbered in the order of their use, so those
 // seen so far have the same numbers in both.
 bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
-  for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const StepP other = plans_[i];
-    if (!other->script().begins_as(step_->script(), position_)) continue;
-    const StepP before = std::exchange(step_, other);
-    if (is_expected(signature, arguments)) {
-      cells_.resize(other->trace().storages().size(), nullptr);
-      versions_.resize(other->trace().storages().size(), 0);
-      std::rotate(plans_.begin(), plans_.begin() + static_cast<std::ptrdiff_t>(i),
-                  plans_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      return true;
-    }
-    step_ = before;
-  }
-  return false;
+  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const StepP& other) {
+    return expects(*other, signature, arguments) &&
+           other->script().begins_as(step_->script(), position_);
+  });
+  if (found == plans_.end()) return false;
+  step_ = *found;
+  cells_.resize(step_->trace().storages().size(), nullptr);
+  versions_.resize(step_->trace().storages().size(), 0);
+  std::rotate(plans_.begin(), found, found + 1);
+  return true;
 }
 
 ValueP Guide::current(ValueId id) const {
@@ -252,10 +250,14 @@ void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock
     versions_[value.storage.slot()] = value.version;
   }
   take_holds(tick);
+  release_after(tick, lock);
+  let_go_of_holds(tick, lock);
+}
+
+void Guide::release_after(int tick, Books::Lock& lock) {
   for (const std::int32_t index : step_->schedule().at(tick).releases) {
     release(step_->plan().actions[static_cast<std::size_t>(index)], lock);
   }
-  let_go_of_holds(tick, lock);
 }
 
 void Guide::take_holds(int tick) {

@@ -76,7 +76,10 @@ class Guide final : public BurialObserver {
 
   void start(StepP step);
   void break_off(Books::Lock& lock);
-  bool is_expected(std::uint64_t signature, std::size_t arguments) const;
+  void leave_step();
+  // Whether the plan's next op is this one.
+  bool expects(const engine::GuidedStep& step, std::uint64_t signature,
+               std::size_t arguments) const;
   bool switch_plan(std::uint64_t signature, std::size_t arguments);
   bool bind(StorageId storage, Cell* cell);
   // The value if its storage holds it now; null otherwise.
@@ -85,6 +88,7 @@ class Guide final : public BurialObserver {
   // Without the lock. `step` is the plan they belong to: another thread may have ended it since.
   void fetch(const StepP& step, ValueId id);
   void repeat(const StepP& step, OpId op);
+  void release_after(int tick, Books::Lock& lock);
   void release(const Action& action, Books::Lock& lock);
   void drop(ValueId id, Books::Lock& lock);
   void take_holds(int tick);

@@ -53,6 +53,7 @@ void Runtime::end_step() {
   books_.device().end_step();
   Books::Lock lock(books_);
   books_.forget_classes();
+  books_.tidy_leaving(lock);
 }
 
 bool Runtime::step_aside() {
