@@ -72,6 +72,10 @@ struct SessionOptions {
   /// On a GPU: lets torch's allocator grow its segments, so that it reserves hardly more than it
   /// hands out.
   bool expandable_segments = true;
+  /// On a GPU, where the budget also caps what is taken from the device: blocks of more than 1 MiB
+  /// lie in pages of Lowtide's own, which are put together anew when free memory is in pieces. Off:
+  /// torch's allocator has them, and waits for the device to empty its cache whenever that happens.
+  bool own_pages = true;
 };
 
 /// What a session did since it began; bytes are those of its device.

@@ -36,17 +36,18 @@ ManagedDevice& managed_cpu() {
 bool has_cuda() { return cuda::cuda_is_available(); }
 
 // Each way of using a GPU has its own books; the gate and the ledger are the same.
-ManagedDevice& managed_cuda(int index, bool expandable_segments) {
+ManagedDevice& managed_cuda(int index, const GpuUse& use) {
   const int count = cuda::cuda_device_count();
   if (index >= count) {
     throw DeviceError(
         base::concat("cuda:", index, " was asked for; GPUs that torch finds: ", count));
   }
-  static std::map<std::pair<int, bool>, ManagedDevice*> devices;
-  ManagedDevice*& device = devices[{index, expandable_segments}];
+  static std::map<std::pair<int, GpuUse>, ManagedDevice*> devices;
+  ManagedDevice*& device = devices[{index, use}];
   if (device == nullptr) {
-    engine::Device* gpu =
-        cuda::make_cuda_device(index, {.expandable_segments = expandable_segments}).release();
+    const cuda::CudaDeviceOptions options = {.expandable_segments = use.expandable_segments,
+                                             .own_pages = use.own_pages};
+    engine::Device* gpu = cuda::make_cuda_device(index, options).release();
     device = &manage(*gpu, c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index)));
   }
   return *device;
@@ -54,22 +55,22 @@ ManagedDevice& managed_cuda(int index, bool expandable_segments) {
 #else
 bool has_cuda() { return false; }
 
-ManagedDevice& managed_cuda(int index, bool) {
+ManagedDevice& managed_cuda(int index, const GpuUse&) {
   throw DeviceError(base::concat("cuda:", index, " was asked for, but this build has no CUDA"));
 }
 #endif
 
 }  // namespace
 
-ManagedDevice& device_named(const std::string& name, bool expandable_segments) {
+ManagedDevice& device_named(const std::string& name, const GpuUse& use) {
   if (name == "cpu" || (name.empty() && !has_cuda())) return managed_cpu();
-  if (name.empty() || name == "cuda") return managed_cuda(0, expandable_segments);
+  if (name.empty() || name == "cuda") return managed_cuda(0, use);
   const std::string prefix = "cuda:";
   const std::string number = name.starts_with(prefix) ? name.substr(prefix.size()) : "";
   const bool is_number = !number.empty() && number.size() < 4 &&
                          number.find_first_not_of("0123456789") == std::string::npos;
   LT_REQUIRE(is_number, "unknown device \"", name, "\": use cpu, cuda or cuda:N");
-  return managed_cuda(std::stoi(number), expandable_segments);
+  return managed_cuda(std::stoi(number), use);
 }
 
 void wrap_devices(std::function<engine::Device&(engine::Device&)> wrap) {

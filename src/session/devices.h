@@ -12,6 +12,13 @@
 namespace lowtide::session {
 
 // A device and what manages it.
+// How a GPU's memory is used; see SessionOptions.
+struct GpuUse {
+  bool expandable_segments = true;
+  bool own_pages = true;
+  auto operator<=>(const GpuUse&) const = default;
+};
+
 struct ManagedDevice {
   engine::Device& device;
   run::Runtime& runtime;
@@ -19,7 +26,7 @@ struct ManagedDevice {
 
 // By name as in SessionOptions::device; the same object for the same device, for ever. Throws
 // InvalidInput for a name that is none, DeviceError for a device that is not there.
-ManagedDevice& device_named(const std::string& name, bool expandable_segments);
+ManagedDevice& device_named(const std::string& name, const GpuUse& use);
 
 // Devices that are first asked for from here on are used through what `wrap` makes of them, for
 // ever: tests put faults there.

@@ -121,7 +121,8 @@ std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options
 
 Impl::Impl(const SessionOptions& options)
     : options_(options),
-      managed_(device_named(options.device, options.expandable_segments)),
+      managed_(device_named(options.device, {.expandable_segments = options.expandable_segments,
+                                             .own_pages = options.own_pages})),
       rules_(rules_from(options)),
       budget_bytes_(budget_from(options)),
       host_cap_bytes_(options.host_cap.empty() ? default_host_cap()

@@ -15,6 +15,7 @@
 #include "run/cuda/check.h"
 #include "run/cuda/copy_lanes.h"
 #include "run/cuda/cuda_gate.h"
+#include "run/cuda/native_limit.h"
 #include "run/tier/host_arena.h"
 
 namespace lowtide::cuda {
@@ -24,8 +25,6 @@ namespace {
 constexpr double kKernelLaunchSeconds = 5e-6;
 // What a kernel reaches of the memory's nominal rate.
 constexpr double kMemoryEfficiency = 0.6;
-// By which torch's allocator grows a segment.
-constexpr std::int64_t kPageBytes = std::int64_t{20} << 20;
 // By how many percent of the budget the margin grows after one step at most.
 constexpr std::int64_t kMostFlushesCounted = 4;
 // Where the driver does not tell the rate.
@@ -89,9 +88,9 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   void install() override;
   void remove() override;
   void limit(std::optional<std::int64_t> budget_bytes) override;
-  bool reserves() const override { return true; }
+  bool reserves() const override { return !uses_pages_; }
   std::int64_t reserved_peak_bytes() const override;
-  void reset_reserved_peak() override { gate_.native_allocator().resetPeakStats(index_); }
+  void reset_reserved_peak() override { gate_.resetPeakStats(index_); }
   void end_step() override;
 
   bool is_native_deleter(void (*deleter)(void*)) const override {
@@ -102,7 +101,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   }
   void (*gate_deleter() const)(void*) override { return &CudaGate::gate_free; }
   std::int64_t rounded(std::int64_t bytes) const override {
-    return bytes == 0 ? 0 : CudaGate::rounded(static_cast<std::size_t>(bytes));
+    return bytes == 0 ? 0 : gate_.rounded(index_, static_cast<std::size_t>(bytes));
   }
   bool counts_earlier_blocks() const override { return true; }
 
@@ -154,8 +153,10 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   tier::HostArena arena_;
   // How often native has emptied its cache.
   std::int64_t flushes_ = 0;
+  // Where the budget is kept by native alone.
+  NativeLimit native_limit_;
+  bool uses_pages_ = false;
   // What native had before limit().
-  std::optional<double> old_fraction_;
   std::optional<std::string> old_settings_;
 };
 
@@ -165,7 +166,9 @@ CudaDevice::CudaDevice(int index, const CudaDeviceOptions& options)
       properties_(properties_of(index)),
       memory_bytes_per_second_(memory_bytes_per_second(index)),
       gate_(CudaGate::instance()),
-      arena_(allocate_pinned, [this](void* chunk, std::int64_t) { free_pinned(chunk); }) {}
+      arena_(allocate_pinned, [this](void* chunk, std::int64_t) { free_pinned(chunk); }),
+      native_limit_(gate_.native_allocator(), index_,
+                    static_cast<std::int64_t>(properties_.totalGlobalMem)) {}
 
 CudaDevice::~CudaDevice() {
   try {
@@ -199,38 +202,33 @@ void CudaDevice::limit(std::optional<std::int64_t> budget_bytes) {
   caching::CUDAAllocator& native = gate_.native_allocator();
   if (!native.initialized()) native.init(c10::cuda::device_count());
   if (options_.expandable_segments && !old_settings_) old_settings_ = use_expandable_segments();
-  if (!old_fraction_) old_fraction_ = native.getMemoryFraction(index_);
-  // Native looks at its limit first and then grows a segment by whole pages: it may pass by one.
-  const bool has_pages =
-      c10::CachingAllocator::AcceleratorAllocatorConfig::use_expandable_segments();
-  const std::int64_t limit_bytes = *budget_bytes - (has_pages ? kPageBytes : 0);
-  // Half a byte more, so that rounding never takes one away.
-  const double fraction =
-      (static_cast<double>(limit_bytes) + 0.5) / static_cast<double>(properties_.totalGlobalMem);
-  native.setMemoryFraction(std::clamp(fraction, 0.0, 1.0), index_);
   // What is cached counts too, and segments that cannot grow would only lie about.
   native.emptyCache();
+  uses_pages_ = options_.own_pages && gate_.start_large_blocks(index_, *budget_bytes, stream());
+  if (!uses_pages_) native_limit_.set(*budget_bytes);
 }
 
 std::int64_t CudaDevice::reserved_peak_bytes() const {
-  return gate_.native_allocator().getDeviceStats(index_).reserved_bytes[0].peak;
+  return gate_.getDeviceStats(index_).reserved_bytes[0].peak;
 }
 
 // What native cannot use of the budget, because it is in pieces, differs from model to model. To
 // empty its cache it waits for the device, which costs more than to evict a little earlier.
 void CudaDevice::end_step() {
+  if (uses_pages_) return;
   const std::int64_t flushes = gate_.native_allocator().getDeviceStats(index_).num_alloc_retries;
   const std::int64_t more = std::min<std::int64_t>(flushes - flushes_, kMostFlushesCounted);
   flushes_ = flushes;
   const std::int64_t budget = ledger().budget_bytes();
-  if (more <= 0 || budget == engine::Ledger::kNoBudget || !old_fraction_) return;
+  if (more <= 0 || budget == engine::Ledger::kNoBudget || !native_limit_.is_set()) return;
   ledger().set_margin(std::min(ledger().margin_bytes() + more * budget / 100, budget / 10));
 }
 
 void CudaDevice::lift_limit() {
-  if (old_fraction_) gate_.native_allocator().setMemoryFraction(*old_fraction_, index_);
+  if (uses_pages_) gate_.stop_large_blocks(index_);
+  uses_pages_ = false;
+  native_limit_.lift();
   if (old_settings_) restore_settings(*old_settings_);
-  old_fraction_.reset();
   old_settings_.reset();
 }
 

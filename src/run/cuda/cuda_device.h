@@ -12,6 +12,8 @@ struct CudaDeviceOptions {
   // While a limit is set, torch's allocator makes segments that can grow, which leaves far less
   // memory reserved and unused. A setting of the user's own is left as it is.
   bool expandable_segments = true;
+  // While a limit is set, large blocks lie in pages of our own, where the GPU can do that.
+  bool own_pages = true;
   // For tests: freed blocks are filled with 0xFF first.
   bool poison = false;
 };

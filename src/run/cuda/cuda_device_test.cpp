@@ -234,6 +234,7 @@ TEST_F(CudaDeviceTest, LearnsHowFastCopiesAre) {
 }
 
 TEST_F(CudaDeviceTest, TheLimitBindsReservedBytesAndIsLifted) {
+  use_device({.own_pages = false});
   caching::CUDAAllocator& native = gate().native_allocator();
   const double fraction_before = native.getMemoryFraction(0);
   using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
@@ -257,6 +258,7 @@ TEST_F(CudaDeviceTest, TheLimitBindsReservedBytesAndIsLifted) {
 
 // Two of 12 MiB take two pages of 20 MiB.
 TEST_F(CudaDeviceTest, GrowingByPagesStaysUnderTheLimit) {
+  use_device({.own_pages = false});
   const std::int64_t budget = reserved_bytes() + 32 * kMiB;
   device().limit(budget);
   std::vector<at::Tensor> tensors;

@@ -52,12 +52,11 @@ OutOfMemory device_refusal(const engine::Ledger& ledger, std::int64_t bytes,
   const std::int64_t held = ledger.held_bytes() - bytes;
   // The budget was large enough for the bytes and was not for the pieces they lie in.
   const std::int64_t needed = std::max(held, ledger.budget_bytes());
-  return {
-      base::concat("out of memory. The device has no room for ", base::format_bytes(bytes),
-                   " although only ", base::format_bytes(held), " of the budget of ",
-                   base::format_bytes(ledger.budget_bytes()),
-                   " are held, and nothing more can be evicted. Torch's allocator says: ", reason),
-      bytes, needed};
+  return {base::concat("out of memory. The device has no room for ", base::format_bytes(bytes),
+                       " although only ", base::format_bytes(held), " of the budget of ",
+                       base::format_bytes(ledger.budget_bytes()),
+                       " are held, and nothing more can be evicted: ", reason),
+          bytes, needed};
 }
 
 // How native rounds where the user has set roundup_power2_divisions: up to the next of so many
@@ -139,11 +138,21 @@ void CudaGate::resync(DeviceIndex device) {
   const std::uint64_t ended = ended_.load();
   if (begun_.load() != ended) return;
   const auto stats = native().getDeviceStats(device);
-  const std::int64_t missing = stats.allocated_bytes[0].current - ledger.held_bytes();
+  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const std::int64_t paged = large == nullptr ? 0 : large->used_bytes();
+  const std::int64_t missing = stats.allocated_bytes[0].current + paged - ledger.held_bytes();
   if (begun_.load() == ended) ledger.count_outside(missing);
 }
 
-std::int64_t CudaGate::rounded(std::size_t bytes) {
+std::int64_t CudaGate::rounded(DeviceIndex device, std::size_t bytes) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const bool is_paged =
+      large != nullptr && large->is_on() && size > LargeBlocks::kLargestSmallBytes;
+  return is_paged ? large->rounded(size) : rounded_by_native(bytes);
+}
+
+std::int64_t CudaGate::rounded_by_native(std::size_t bytes) {
   const std::size_t size = std::max(bytes, kBlockBytes);
   const std::size_t divisions = Config::roundup_power2_divisions(size);
   const std::size_t rounded = divisions > 1 && size > kBlockBytes * divisions
@@ -180,28 +189,53 @@ engine::Overflow* CudaGate::admit(const Request& request) {
   return nullptr;
 }
 
-// `ask` is tried until native has room or nothing is left to evict. Native empties its cache by
-// itself before it gives up, so there is no need to do that here.
-template <class Ask>
-auto CudaGate::ask_native(const Request& request, engine::Overflow*& overflow, Ask ask) {
+// Large blocks lie in pages, but not those of captured graphs and memory pools, which torch always
+// announces by opening a pool.
+CudaGate::Request CudaGate::make_request(DeviceIndex device, std::size_t bytes,
+                                         cudaStream_t stream) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const bool is_paged =
+      large != nullptr && large->takes(size, stream) && !goes_to_private_pool(device, stream);
+  return {device, is_paged ? large->rounded(size) : rounded_by_native(bytes), stream,
+          is_paged ? large : nullptr};
+}
+
+void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::string& reason) {
+  if (request.large != nullptr) {
+    reason = "too few pages are free.";
+    return request.large->allocate(request.bytes);
+  }
+  LargeBlocks* large = state(request.device).used_large.load(std::memory_order_acquire);
+  do {
+    try {
+      return native().raw_alloc_with_stream(bytes, request.stream);
+    } catch (const c10::OutOfMemoryError& error) {
+      reason = "torch's allocator says: " + error.msg();
+    }
+  } while (large != nullptr && large->give_to_native(request.bytes));
+  if (large == nullptr) widen_margin(ledger(request.device));
+  return nullptr;
+}
+
+// Tried until there is room or nothing is left to evict. Native empties its cache by itself before
+// it gives up, so there is no need to do that here.
+void* CudaGate::take_or_evict(const Request& request, std::size_t bytes,
+                              engine::Overflow*& overflow) {
   engine::Ledger& ledger = state(request.device).ledger;
   Reservation reservation(ledger, request.bytes);
   for (;;) {
     std::string reason;
-    try {
-      auto result = ask();
+    if (void* data = try_to_take(request, bytes, reason)) {
       reservation.keep();
-      return result;
-    } catch (const c10::OutOfMemoryError& error) {
-      reason = error.msg();
-      widen_margin(ledger);
+      return data;
     }
     const bool may_go_elsewhere = may_evict(request.device, request.stream);
     overflow = may_go_elsewhere ? ledger.overflow() : nullptr;
-    if (overflow != nullptr) return decltype(ask()){};
-    if (!may_go_elsewhere || !ledger.evict_more(request.bytes)) {
-      throw device_refusal(ledger, request.bytes, reason);
-    }
+    if (overflow != nullptr) return nullptr;
+    if (may_go_elsewhere && ledger.evict_more(request.bytes)) continue;
+    if (request.large != nullptr && request.large->take_from_native()) continue;
+    throw device_refusal(ledger, request.bytes, reason);
   }
 }
 
@@ -214,28 +248,26 @@ void CudaGate::note_block(void* data, const Request& request) {
   }
 }
 
-c10::DataPtr CudaGate::allocate(std::size_t bytes) {
-  const DeviceIndex device = c10::cuda::current_device();
-  if (bytes == 0 || !state(device).is_active) return native().allocate(bytes);
-  const Request request = {device, rounded(bytes), c10::cuda::getCurrentCUDAStream(device)};
-  if (is_short(request)) resync(device);
+void* CudaGate::take_block(const Request& request, std::size_t bytes) {
+  if (is_short(request)) resync(request.device);
   const BusyMark busy(*this);
   engine::Overflow* overflow = admit(request);
-  c10::DataPtr block;
-  if (overflow == nullptr) {
-    block = ask_native(request, overflow, [&] { return native().allocate(bytes); });
-  }
+  void* data = overflow == nullptr ? take_or_evict(request, bytes, overflow) : nullptr;
   if (overflow != nullptr) {
-    void* data = ledger(device).allocate_overflow(*overflow, request.bytes, request.stream);
-    return {data, data, &gate_free, c10::Device(c10::kCUDA, device)};
+    return ledger(request.device).allocate_overflow(*overflow, request.bytes, request.stream);
   }
-  if (block.get_deleter() != native_deleter_) {
-    // The user has switched caching off for now: such blocks are native's alone.
-    state(device).ledger.release(request.bytes);
-    return block;
-  }
-  void* data = block.release_context();
   note_block(data, request);
+  return data;
+}
+
+c10::DataPtr CudaGate::allocate(std::size_t bytes) {
+  const DeviceIndex device = c10::cuda::current_device();
+  // Where the user has switched caching off for now, blocks are native's alone.
+  if (bytes == 0 || !state(device).is_active || !native().isEnabled()) {
+    return native().allocate(bytes);
+  }
+  void* data =
+      take_block(make_request(device, bytes, c10::cuda::getCurrentCUDAStream(device)), bytes);
   return {data, data, &gate_free, c10::Device(c10::kCUDA, device)};
 }
 
@@ -246,20 +278,82 @@ void* CudaGate::raw_alloc(std::size_t bytes) {
 void* CudaGate::raw_alloc_with_stream(std::size_t bytes, cudaStream_t stream) {
   const DeviceIndex device = c10::cuda::current_device();
   if (bytes == 0 || !state(device).is_active) return native().raw_alloc_with_stream(bytes, stream);
-  const Request request = {device, rounded(bytes), stream};
-  if (is_short(request)) resync(device);
-  const BusyMark busy(*this);
-  engine::Overflow* overflow = admit(request);
-  void* data = nullptr;
-  if (overflow == nullptr) {
-    data = ask_native(request, overflow,
-                      [&] { return native().raw_alloc_with_stream(bytes, stream); });
+  return take_block(make_request(device, bytes, stream), bytes);
+}
+
+bool CudaGate::start_large_blocks(DeviceIndex device, std::int64_t budget_bytes,
+                                  cudaStream_t stream) {
+  if (!DevicePages::work_on(device)) return false;
+  DeviceState& here = state(device);
+  if (!here.large) {
+    cudaDeviceProp properties{};
+    LT_CUDA(cudaGetDeviceProperties(&properties, device));
+    here.large = std::make_unique<LargeBlocks>(
+        native(), device, static_cast<std::int64_t>(properties.totalGlobalMem));
+    here.used_large.store(here.large.get(), std::memory_order_release);
   }
-  if (overflow != nullptr) {
-    return ledger(device).allocate_overflow(*overflow, request.bytes, request.stream);
+  here.large->start(budget_bytes, stream);
+  return true;
+}
+
+void CudaGate::stop_large_blocks(DeviceIndex device) {
+  if (state(device).large) state(device).large->stop();
+}
+
+void CudaGate::emptyCache(MempoolId pool) {
+  native().emptyCache(pool);
+  for (DeviceState& device : states_) {
+    LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    if (large != nullptr && pool == MempoolId{0, 0}) large->trim();
   }
-  note_block(data, request);
-  return data;
+}
+
+caching::DeviceStats CudaGate::getDeviceStats(DeviceIndex device) {
+  caching::DeviceStats stats = native().getDeviceStats(device);
+  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  if (large == nullptr) return stats;
+  for (const std::size_t type : {std::size_t{0}, std::size_t{2}}) {  // All blocks, and large ones.
+    for (auto* used : {&stats.allocated_bytes, &stats.active_bytes, &stats.requested_bytes}) {
+      (*used)[type].current += large->used_bytes();
+      (*used)[type].peak += large->used_peak_bytes();
+    }
+    stats.reserved_bytes[type].current += large->page_bytes();
+    stats.reserved_bytes[type].peak += large->page_peak_bytes();
+  }
+  // The two need not have had their peaks at the same time, and the ledger knows of both.
+  c10::CachingAllocator::Stat& allocated = stats.allocated_bytes[0];
+  allocated.peak =
+      std::min(allocated.peak, std::max(allocated.current, ledger(device).peak_bytes()));
+  return stats;
+}
+
+void CudaGate::resetPeakStats(DeviceIndex device) {
+  native().resetPeakStats(device);
+  LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  if (large != nullptr) large->reset_peaks();
+}
+
+void* CudaGate::getBaseAllocation(void* data, std::size_t* bytes) {
+  for (DeviceState& device : states_) {
+    const LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    const auto block = large == nullptr ? std::nullopt : device.ledger.find_block(data);
+    if (!block || !large->owns(data)) continue;
+    if (bytes != nullptr) *bytes = static_cast<std::size_t>(block->bytes);
+    return data;
+  }
+  return native().getBaseAllocation(data, bytes);
+}
+
+// Other devices cannot reach our pages by themselves.
+cudaError_t CudaGate::memcpyAsync(void* to, int to_device, const void* from, int from_device,
+                                  std::size_t bytes, cudaStream_t stream, bool p2p_enabled) {
+  const bool has_pages = std::any_of(states_.begin(), states_.end(), [](const DeviceState& device) {
+    return device.used_large.load(std::memory_order_acquire) != nullptr;
+  });
+  if (to_device != from_device && has_pages) {
+    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
+  }
+  return native().memcpyAsync(to, to_device, from, from_device, bytes, stream, p2p_enabled);
 }
 
 void CudaGate::gate_free(void* data) {
@@ -283,6 +377,9 @@ void CudaGate::free_block(void* data, void (*free_native)(void*)) {
       block->overflow->free_overflow(data, *block);
       return;
     }
+    LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    const bool may_be_paged = large != nullptr && block->bytes > LargeBlocks::kLargestSmallBytes;
+    if (may_be_paged && large->free(data)) return;
     break;
   }
   free_native(data);
@@ -313,7 +410,9 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
   }
   engine::Ledger& blocks = ledger(data.device().index());
   const auto block = blocks.find_block(data.get());
-  if (!block || block->overflow == nullptr) {
+  LargeBlocks* large = state(data.device().index()).used_large.load(std::memory_order_acquire);
+  const bool is_paged = large != nullptr && large->record_stream(data.get(), stream.stream());
+  if (!is_paged && (!block || block->overflow == nullptr)) {
     // Native takes only what carries its own deleter. Without a context nothing is ever freed by
     // it.
     const c10::DataPtr as_native(data.get(), nullptr, native_deleter_, data.device());
@@ -324,6 +423,13 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
 }
 
 caching::ShareableHandle CudaGate::shareIpcHandle(void* data) {
+  for (DeviceState& device : states_) {
+    const LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    LT_REQUIRE(large == nullptr || !large->owns(data),
+               "a tensor of more than 1 MiB that was made under a budget cannot be shared with "
+               "another process: copy it before the session begins, or set "
+               "SessionOptions::own_pages to false");
+  }
   mark_as_staying(data);
   return native().shareIpcHandle(data);
 }

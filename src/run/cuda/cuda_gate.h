@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "run/cuda/delegating_allocator.h"
+#include "run/cuda/large_blocks.h"
 #include "run/engine/ledger.h"
 
 namespace lowtide::cuda {
@@ -36,6 +37,10 @@ class CudaGate final : public DelegatingAllocator {
 
   engine::Ledger& ledger(DeviceIndex device) { return state(device).ledger; }
   CUDAAllocator& native_allocator() const { return native(); }
+  // From now on large blocks of the stream lie in pages of our own, and these and native together
+  // stay within the budget. False: the device cannot do that.
+  bool start_large_blocks(DeviceIndex device, std::int64_t budget_bytes, cudaStream_t stream);
+  void stop_large_blocks(DeviceIndex device);
   // The ledger's held bytes become what native has handed out. Does nothing while other threads
   // allocate or free: the next call will.
   void resync(DeviceIndex device);
@@ -45,14 +50,23 @@ class CudaGate final : public DelegatingAllocator {
   c10::DeleterFnPtr native_deleter() const { return native_deleter_; }
   static void gate_free(void* data);
 
-  // What counts against the cap for a request of this many bytes.
-  static std::int64_t rounded(std::size_t bytes);
+  // What counts against the cap for a request of this many bytes, of native and of the device's
+  // usual stream.
+  static std::int64_t rounded_by_native(std::size_t bytes);
+  std::int64_t rounded(DeviceIndex device, std::size_t bytes);
 
   c10::DataPtr allocate(std::size_t bytes) override;
   c10::DeleterFnPtr raw_deleter() const override { return &gate_free; }
   void* raw_alloc(std::size_t bytes) override;
   void* raw_alloc_with_stream(std::size_t bytes, cudaStream_t stream) override;
   void raw_delete(void* data) override;
+  void emptyCache(MempoolId pool = {0, 0}) override;
+  // Of native and of the pages together. Peaks are no less than the true ones.
+  caching::DeviceStats getDeviceStats(DeviceIndex device) override;
+  void resetPeakStats(DeviceIndex device) override;
+  void* getBaseAllocation(void* data, std::size_t* bytes) override;
+  cudaError_t memcpyAsync(void* to, int to_device, const void* from, int from_device,
+                          std::size_t bytes, cudaStream_t stream, bool p2p_enabled) override;
   using DelegatingAllocator::recordStream;
   void recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stream) override;
   caching::ShareableHandle shareIpcHandle(void* data) override;
@@ -66,12 +80,18 @@ class CudaGate final : public DelegatingAllocator {
   struct DeviceState {
     engine::Ledger ledger;
     std::atomic<bool> is_active{false};
+    // Made at the first use, and kept, since blocks outlive their session.
+    std::unique_ptr<LargeBlocks> large;
+    std::atomic<LargeBlocks*> used_large{nullptr};
   };
   // What is asked of native.
   struct Request {
     DeviceIndex device;
+    // What counts.
     std::int64_t bytes;
     cudaStream_t stream;
+    // The pages that it goes to; null: it goes to native.
+    LargeBlocks* large;
   };
   // A private pool that allocations go to now: of a CUDA graph's capture or of a MemPool.
   struct OpenPool {
@@ -88,9 +108,12 @@ class CudaGate final : public DelegatingAllocator {
   bool is_short(const Request& request);
   // As Ledger::admit().
   engine::Overflow* admit(const Request& request);
-  // A null pointer: native has no room, and `overflow` is to take the block.
-  template <class Ask>
-  auto ask_native(const Request& request, engine::Overflow*& overflow, Ask ask);
+  Request make_request(DeviceIndex device, std::size_t bytes, cudaStream_t stream);
+  void* take_block(const Request& request, std::size_t bytes);
+  // Null: there is no room.
+  void* try_to_take(const Request& request, std::size_t bytes, std::string& reason);
+  // Null: there is no room, and `overflow` is to take the block.
+  void* take_or_evict(const Request& request, std::size_t bytes, engine::Overflow*& overflow);
   void note_block(void* data, const Request& request);
   bool goes_to_private_pool(DeviceIndex device, cudaStream_t stream);
   bool may_evict(DeviceIndex device, cudaStream_t stream);

@@ -68,20 +68,20 @@ class CudaGateTest : public GpuTest {
 };
 
 TEST(CudaGateRounding, IsNatives) {
-  EXPECT_EQ(CudaGate::rounded(1), 512);
-  EXPECT_EQ(CudaGate::rounded(512), 512);
-  EXPECT_EQ(CudaGate::rounded(513), 1024);
-  EXPECT_EQ(CudaGate::rounded(1200), 1536);
+  EXPECT_EQ(CudaGate::rounded_by_native(1), 512);
+  EXPECT_EQ(CudaGate::rounded_by_native(512), 512);
+  EXPECT_EQ(CudaGate::rounded_by_native(513), 1024);
+  EXPECT_EQ(CudaGate::rounded_by_native(1200), 1536);
 }
 
 TEST(CudaGateRounding, FollowsTheUsersDivisions) {
   // As in torch's manual: between 1024 and 2048, four steps.
   const std::string before = c10::CachingAllocator::getAllocatorSettings();
   c10::CachingAllocator::setAllocatorSettings("roundup_power2_divisions:4");
-  EXPECT_EQ(CudaGate::rounded(1200), 1536);
-  EXPECT_EQ(CudaGate::rounded(4096), 4096);
-  EXPECT_EQ(CudaGate::rounded(4097), 5120);
-  EXPECT_EQ(CudaGate::rounded(static_cast<std::size_t>(30 * kMiB)), 32 * kMiB);
+  EXPECT_EQ(CudaGate::rounded_by_native(1200), 1536);
+  EXPECT_EQ(CudaGate::rounded_by_native(4096), 4096);
+  EXPECT_EQ(CudaGate::rounded_by_native(4097), 5120);
+  EXPECT_EQ(CudaGate::rounded_by_native(static_cast<std::size_t>(30 * kMiB)), 32 * kMiB);
   c10::CachingAllocator::setAllocatorSettings(before);
 }
 
@@ -96,7 +96,7 @@ TEST_F(CudaGateTest, IsWhatTorchAsks) {
 
 TEST_F(CudaGateTest, CountsWhatNativeCountsWithExpandableSegments) {
   device().limit(std::int64_t{16} << 30);
-  churn(2000, 1, [&] { ASSERT_EQ(ledger().held_bytes(), native_bytes()); });
+  churn(2000, 1, [&] { ASSERT_EQ(ledger().held_bytes(), allocated_bytes()); });
 }
 
 TEST_F(CudaGateTest, CountsWhatNativeCountsAfterResyncWithoutThem) {
@@ -105,7 +105,7 @@ TEST_F(CudaGateTest, CountsWhatNativeCountsAfterResyncWithoutThem) {
   churn(1000, 2, [&] {
     // Native may hand out up to a mebibyte more than was asked for, which the ledger learns late.
     gate().resync(0);
-    ASSERT_EQ(ledger().held_bytes(), native_bytes());
+    ASSERT_EQ(ledger().held_bytes(), allocated_bytes());
   });
 }
 
@@ -116,7 +116,7 @@ TEST_F(CudaGateTest, CountsWhatThreadsDoAtOnce) {
     threads.emplace_back([this, seed] { churn(1500, seed, [this] { gate().resync(0); }); });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
 }
 
 TEST_F(CudaGateTest, RawAllocationsAreCounted) {
@@ -124,12 +124,12 @@ TEST_F(CudaGateTest, RawAllocationsAreCounted) {
   void* first = caching::raw_alloc(1000);
   void* second = caching::raw_alloc_with_stream(3 * 512, c10::cuda::getStreamFromPool());
   EXPECT_EQ(ledger().held_bytes(), before + 1024 + 3 * 512);
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   caching::raw_delete(first);
   caching::raw_delete(second);
   EXPECT_EQ(ledger().held_bytes(), before);
   caching::raw_delete(gate().native_allocator().raw_alloc(5000));
-  EXPECT_EQ(native_bytes(), before);
+  EXPECT_EQ(allocated_bytes(), before);
 }
 
 TEST_F(CudaGateTest, RefusesWhatPassesTheCapWithTheSizes) {
@@ -163,6 +163,7 @@ TEST_F(CudaGateTest, EvictsUntilTheRequestFits) {
 }
 
 TEST_F(CudaGateTest, AnswersNativesOutOfMemoryByEvicting) {
+  use_device({.own_pages = false});
   TensorEvictor evictor;
   // The native limit is the tighter one here, as it is with fragments.
   device().limit(reserved_bytes() + 120 * kMiB);
@@ -170,9 +171,9 @@ TEST_F(CudaGateTest, AnswersNativesOutOfMemoryByEvicting) {
   ledger().set_evictor(&evictor);
   const at::Tensor large = empty_bytes(60 * kMiB);
   EXPECT_GE(evictor.calls, 2);
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   EXPECT_THROW(empty_bytes(90 * kMiB), OutOfMemory);
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
 }
 
 TEST_F(CudaGateTest, NoticesThatBlocksOfBeforeItWereFreed) {
@@ -180,7 +181,7 @@ TEST_F(CudaGateTest, NoticesThatBlocksOfBeforeItWereFreed) {
   at::Tensor early = empty_bytes(8 * kMiB);
   EXPECT_TRUE(device().is_native_deleter(early.storage().data_ptr().get_deleter()));
   device().install();
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   ledger().set_budget(ledger().held_bytes() + kMiB);
   EXPECT_THROW(empty_bytes(4 * kMiB), OutOfMemory);
   early.reset();
@@ -195,9 +196,9 @@ TEST_F(CudaGateTest, TakesAdoptedBlocks) {
   ledger().adopt_block(data, device().rounded(8 * kMiB), device().counts_earlier_blocks());
   ASSERT_TRUE(early.storage().unsafeGetStorageImpl()->mutable_data_ptr().compare_exchange_deleter(
       gate().native_deleter(), device().gate_deleter()));
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   early.reset();
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
 }
 
 TEST_F(CudaGateTest, CanBeRemovedAndInstalledAgain) {
@@ -211,11 +212,11 @@ TEST_F(CudaGateTest, CanBeRemovedAndInstalledAgain) {
   at::Tensor between = empty_bytes(2 * kMiB);
   kept.reset();
   device().install();
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   between.reset();
   grown.reset();
   gate().resync(0);
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
 }
 
 TEST_F(CudaGateTest, RecordStreamKeepsABlockUntilTheOtherStreamIsDone) {
@@ -255,7 +256,7 @@ TEST_F(CudaGateTest, AllocationsToAPoolObeyTheCapAndEvictNothing) {
   EXPECT_EQ(pool.use_count(), 2);
   caching::releasePool(0, pool.id());
   EXPECT_EQ(pool.use_count(), 1);
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   inside.reset();
   EXPECT_THROW(empty_bytes(12 * kMiB), OutOfMemory);
   EXPECT_GT(evictor.calls, 0);
@@ -277,7 +278,7 @@ TEST_F(CudaGateTest, GraphsAreCapturedAndReplayed) {
   graph.replay();
   c10::cuda::device_synchronize();
   EXPECT_TRUE(output.eq(19).all().item<bool>());
-  EXPECT_EQ(ledger().held_bytes(), native_bytes());
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
 }
 
 TEST_F(CudaGateTest, PoisonFillsWhatIsFreed) {
@@ -304,7 +305,7 @@ TEST_F(CudaGateTest, CostOfEmptyAndFree) {
     const double native = measure();
     device().install();
     std::printf("empty and free: native %.0f ns, gate %.0f ns\n", native, measure());
-    EXPECT_EQ(ledger().held_bytes(), native_bytes());
+    EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
   }
 }
 

@@ -31,7 +31,7 @@ class GpuTest : public ::testing::Test {
     ledger().set_budget(engine::Ledger::kNoBudget);
     ledger().set_evictor(nullptr);
     device_.reset();
-    gate().native_allocator().emptyCache();
+    gate().emptyCache();
   }
 
   void use_device(const CudaDeviceOptions& options) {
@@ -42,12 +42,9 @@ class GpuTest : public ::testing::Test {
   engine::Device& device() { return *device_; }
   engine::Ledger& ledger() { return device_->ledger(); }
   CudaGate& gate() { return CudaGate::instance(); }
-  std::int64_t native_bytes() {
-    return gate().native_allocator().getDeviceStats(0).allocated_bytes[0].current;
-  }
-  std::int64_t reserved_bytes() {
-    return gate().native_allocator().getDeviceStats(0).reserved_bytes[0].current;
-  }
+  // Of torch's own allocator and of our pages.
+  std::int64_t allocated_bytes() { return gate().getDeviceStats(0).allocated_bytes[0].current; }
+  std::int64_t reserved_bytes() { return gate().getDeviceStats(0).reserved_bytes[0].current; }
 
   static at::Tensor empty_bytes(std::int64_t bytes) {
     return at::empty({bytes}, at::TensorOptions().dtype(at::kByte).device(at::kCUDA));

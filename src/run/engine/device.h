@@ -32,7 +32,8 @@ class Device {
   // Tells the device's own allocator of the cap, where it has such a thing. No value: lifts it.
   virtual void limit(std::optional<std::int64_t> budget_bytes) = 0;
 
-  // Whether the device's own allocator takes memory in larger pieces than it hands out.
+  // Whether some of the budget cannot be used, because the device's own allocator takes memory in
+  // larger pieces than it hands out.
   virtual bool reserves() const { return false; }
   // What the device's own allocator took for its blocks at most; 0 where that is no other number.
   virtual std::int64_t reserved_peak_bytes() const { return 0; }

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/cuda/large_blocks.h"
+
+#include <algorithm>
+
+#include <c10/cuda/CUDAGuard.h>
+
+#include "run/cuda/check.h"
+
+namespace lowtide::cuda {
+namespace {
+
+// What native is given beyond what it has: one growth of its large blocks, and some small ones.
+constexpr std::int64_t kNativeHeadroomBytes = NativeLimit::kGrowthBytes + (std::int64_t{24} << 20);
+
+void raise(std::atomic<std::int64_t>& peak, std::int64_t value) {
+  std::int64_t known = peak.load(std::memory_order_relaxed);
+  while (value > known && !peak.compare_exchange_weak(known, value, std::memory_order_relaxed)) {
+  }
+}
+
+std::int64_t reserved_bytes(c10::cuda::CUDACachingAllocator::CUDAAllocator& native,
+                            c10::DeviceIndex device) {
+  return native.getDeviceStats(device).reserved_bytes[0].current;
+}
+
+}  // namespace
+
+LargeBlocks::LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native,
+                         c10::DeviceIndex device, std::int64_t device_bytes)
+    : native_(native),
+      device_(device),
+      pages_(device),
+      arena_(pages_, device_bytes / pages_.page_bytes(),
+             [device] {
+               const c10::cuda::CUDAGuard guard(device);
+               LT_CUDA(cudaDeviceSynchronize());
+             }),
+      native_limit_(native, device, device_bytes) {}
+
+void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    budget_bytes_ = budget_bytes;
+    give_native(reserved_bytes(native_, device_) + kNativeHeadroomBytes);
+    shrink_to_share();
+  }
+  stream_.store(stream, std::memory_order_relaxed);
+  is_on_.store(true, std::memory_order_release);
+}
+
+void LargeBlocks::stop() {
+  is_on_.store(false, std::memory_order_release);
+  const std::lock_guard lock(mutex_);
+  budget_bytes_ = 0;
+  native_limit_.lift();
+  shrink_to_share();
+}
+
+void LargeBlocks::give_native(std::int64_t bytes) {
+  native_bytes_ = bytes;
+  native_limit_.set(bytes);
+}
+
+std::int64_t LargeBlocks::pages_to_make() const {
+  const std::int64_t share = budget_bytes_ - native_bytes_ - page_bytes();
+  return std::max<std::int64_t>(0, share / arena_.page_bytes());
+}
+
+void LargeBlocks::shrink_to_share() {
+  const std::int64_t over = page_bytes() - std::max<std::int64_t>(0, budget_bytes_ - native_bytes_);
+  if (over > 0) arena_.shrink(pages_for(over));
+}
+
+void* LargeBlocks::allocate(std::int64_t bytes) {
+  const c10::cuda::CUDAGuard guard(device_);
+  std::int64_t new_pages = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    new_pages = pages_to_make();
+  }
+  void* data = arena_.allocate(pages_for(bytes), new_pages);
+  if (data == nullptr) return nullptr;
+  const std::int64_t size = rounded(bytes);
+  raise(used_peak_bytes_, used_bytes_.fetch_add(size, std::memory_order_relaxed) + size);
+  if (new_pages > 0) raise(page_peak_bytes_, page_bytes());
+  return data;
+}
+
+bool LargeBlocks::record_stream(void* data, cudaStream_t stream) {
+  if (!arena_.owns(data)) return false;
+  if (stream == stream_.load(std::memory_order_relaxed)) return true;
+  const std::lock_guard lock(mutex_);
+  other_streams_[data].insert(stream);
+  return true;
+}
+
+// Whoever gets the pages next comes after what the other streams were given to do so far.
+void LargeBlocks::order_after_other_streams(void* data) {
+  const auto found = other_streams_.find(data);
+  if (found == other_streams_.end()) return;
+  cudaEvent_t event = nullptr;
+  LT_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  for (cudaStream_t stream : found->second) {
+    LT_CUDA(cudaEventRecord(event, stream));
+    LT_CUDA(cudaStreamWaitEvent(stream_.load(std::memory_order_relaxed), event, 0));
+  }
+  LT_CUDA(cudaEventDestroy(event));
+  other_streams_.erase(found);
+}
+
+bool LargeBlocks::free(void* data) {
+  const c10::cuda::CUDAGuard guard(device_);
+  {
+    const std::lock_guard lock(mutex_);
+    order_after_other_streams(data);
+  }
+  const std::int64_t pages = arena_.free(data);
+  if (pages == 0) return false;
+  used_bytes_.fetch_sub(pages * arena_.page_bytes(), std::memory_order_relaxed);
+  // Nobody will ask for them again; but not one wait for the device for each block.
+  const bool is_mostly_free = 2 * arena_.free_pages() >= arena_.pages();
+  if (!is_on() && is_mostly_free) trim();
+  return true;
+}
+
+bool LargeBlocks::give_to_native(std::int64_t bytes) {
+  const c10::cuda::CUDAGuard guard(device_);
+  const std::lock_guard lock(mutex_);
+  if (!is_on()) return false;
+  const std::int64_t growth = NativeLimit::kGrowthBytes;
+  const std::int64_t more = (bytes + growth - 1) / growth * growth;
+  const std::int64_t spare =
+      budget_bytes_ - native_bytes_ - page_bytes() + arena_.free_pages() * arena_.page_bytes();
+  if (more > spare) return false;
+  native_bytes_ += more;
+  shrink_to_share();
+  native_limit_.set(native_bytes_);
+  return true;
+}
+
+bool LargeBlocks::take_from_native() {
+  const c10::cuda::CUDAGuard guard(device_);
+  const std::lock_guard lock(mutex_);
+  if (!is_on()) return false;
+  native_.emptyCache();
+  const std::int64_t least = reserved_bytes(native_, device_);
+  if (native_bytes_ - least < arena_.page_bytes()) return false;
+  give_native(least);
+  return true;
+}
+
+void LargeBlocks::trim() {
+  const c10::cuda::CUDAGuard guard(device_);
+  arena_.shrink(arena_.free_pages());
+}
+
+void LargeBlocks::reset_peaks() {
+  used_peak_bytes_.store(used_bytes());
+  page_peak_bytes_.store(page_bytes());
+}
+
+}  // namespace lowtide::cuda

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "run/engine/page_mapper.h"
+
+namespace lowtide::engine {
+
+// Large blocks of a device's memory, in whole pages. Free pages that do not lie in a row are given
+// a second address where they do (a stitch), so a request fails only when there are too few pages,
+// never because they are in pieces; and that needs no wait for the device, since no page loses an
+// address that work under way may be using. Stitches are kept: a training step asks for the same
+// blocks again and again, so after a few steps hardly any are made.
+//
+// Blocks are used and freed in the order of one stream; whoever frees sees to that. All functions
+// may be called from any thread.
+class PageArena {
+ public:
+  // Returns when nothing that was issued to the device is still under way.
+  using WaitForDevice = std::function<void()>;
+
+  // `most_pages` is how many there can ever be. The mapper must outlive the arena.
+  PageArena(PageMapper& mapper, std::int64_t most_pages, WaitForDevice wait);
+  // Requires: no block is out.
+  ~PageArena();
+  PageArena(const PageArena&) = delete;
+  PageArena& operator=(const PageArena&) = delete;
+
+  // A block of that many pages; null when fewer are free and no more than `new_pages` may be made.
+  void* allocate(std::int64_t pages, std::int64_t new_pages);
+  // Returns how many pages it had; 0: it is none of ours.
+  std::int64_t free(void* block);
+  bool owns(void* block) const;
+  // Gives up to so many free pages back, for which it waits for the device. Returns how many.
+  std::int64_t shrink(std::int64_t pages);
+
+  std::int64_t page_bytes() const { return page_bytes_; }
+  std::int64_t pages() const;
+  std::int64_t free_pages() const;
+  std::int64_t stitches() const;
+
+ private:
+  using Address = PageMapper::Address;
+  // Pages in a row, by their place at home.
+  struct Run {
+    std::int64_t first;
+    std::int64_t count;
+    bool operator==(const Run&) const = default;
+  };
+  using Runs = std::vector<Run>;
+  // Other addresses of pages.
+  struct Stitch {
+    Address address;
+    std::int64_t pages;
+    Runs runs;
+    std::uint64_t last_use = 0;
+  };
+  enum class State : std::uint8_t { kAbsent, kFree, kUsed };
+
+  // All of these need the lock.
+  void* take_run(std::int64_t pages);
+  void* take_stitch(std::int64_t pages);
+  void* make_stitch(std::int64_t pages, Runs runs);
+  void* hand_out(Address address, Runs runs);
+  bool grow(std::int64_t pages);
+  std::int64_t make_pages(std::int64_t first, std::int64_t count);
+  std::int64_t free_at_end() const;
+  bool is_free(const Runs& runs) const;
+  Runs smallest_free_runs(std::int64_t pages) const;
+  void add_free(Run run);
+  void erase_free(Run run);
+  void take(const Run& run);
+  void set_state(const Run& run, State state);
+  void forget_old_stitches();
+  template <class Predicate>
+  void forget_stitches(const Predicate& is_unwanted);
+  Runs choose_leaving(std::int64_t pages) const;
+  void release(const Run& run);
+  Address home_address(std::int64_t page) const;
+
+  PageMapper& mapper_;
+  const std::int64_t page_bytes_;
+  const std::int64_t most_pages_;
+  const WaitForDevice wait_;
+
+  mutable std::mutex mutex_;
+  // The members below are guarded by mutex_. Every page has a home: its first address, in one row
+  // with all others.
+  Address home_ = 0;
+  std::vector<PageMapper::Page> home_pages_;
+  std::vector<State> states_;
+  // The free runs by place, no two of them neighbours, and by length and place.
+  std::map<std::int64_t, std::int64_t> free_;
+  std::set<std::pair<std::int64_t, std::int64_t>> free_by_length_;
+  std::int64_t present_ = 0;
+  std::int64_t free_count_ = 0;
+  std::map<std::int64_t, std::vector<std::unique_ptr<Stitch>>> stitches_;
+  std::int64_t stitch_count_ = 0;
+  std::int64_t stitched_pages_ = 0;
+  std::uint64_t clock_ = 0;
+  std::unordered_map<void*, Runs> blocks_;
+};
+
+}  // namespace lowtide::engine

@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "run/engine/page_arena.h"
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/random.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr std::int64_t kPageBytes = 4096;
+
+// Pages of a file in memory, which can really lie at several addresses.
+class FileMapper final : public PageMapper {
+ public:
+  explicit FileMapper(std::int64_t most_pages) : most_pages_(most_pages) {
+    EXPECT_EQ(ftruncate(file_, most_pages * kPageBytes), 0);
+  }
+  ~FileMapper() override { close(file_); }
+
+  std::int64_t page_bytes() const override { return kPageBytes; }
+  std::optional<Page> make_page() override {
+    for (std::int64_t page = 0; page < most_pages_; ++page) {
+      if (made.insert(static_cast<Page>(page)).second) return page;
+    }
+    return std::nullopt;
+  }
+  void release_page(Page page) noexcept override {
+    EXPECT_EQ(mapped_[page], 0);
+    made.erase(page);
+  }
+  Address reserve(std::int64_t pages) override {
+    void* address = mmap(nullptr, static_cast<std::size_t>(pages * kPageBytes), PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ++reservations;
+    return reinterpret_cast<Address>(address);
+  }
+  void unreserve(Address address, std::int64_t pages) noexcept override {
+    munmap(reinterpret_cast<void*>(address), static_cast<std::size_t>(pages * kPageBytes));
+    --reservations;
+  }
+  void map(Address address, std::span<const Page> pages) override {
+    if (fails) throw std::runtime_error("no mapping today");
+    for (const Page page : pages) {
+      void* at = mmap(reinterpret_cast<void*>(address), kPageBytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, file_, static_cast<off_t>(page * kPageBytes));
+      ASSERT_NE(at, MAP_FAILED);
+      ++mapped_[page];
+      page_at_[address] = page;
+      address += kPageBytes;
+    }
+    ++maps;
+  }
+  void unmap(Address address, std::int64_t pages) noexcept override {
+    EXPECT_TRUE(is_idle) << "the device may still use it";
+    for (std::int64_t i = 0; i < pages; ++i, address += kPageBytes) {
+      mmap(reinterpret_cast<void*>(address), kPageBytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      --mapped_[page_at_.at(address)];
+      page_at_.erase(address);
+    }
+  }
+
+  std::set<Page> made;
+  int reservations = 0;
+  int maps = 0;
+  bool is_idle = true;
+  bool fails = false;
+
+ private:
+  const std::int64_t most_pages_;
+  const int file_ = memfd_create("pages", 0);
+  std::map<Page, int> mapped_;
+  std::map<Address, Page> page_at_;
+};
+
+class PageArenaTest : public testing::Test {
+ protected:
+  static constexpr std::int64_t kMost = 64;
+  void* allocate(std::int64_t pages, std::int64_t new_pages = kMost) {
+    mapper.is_idle = false;
+    return arena.allocate(pages, std::min(new_pages, kMost - arena.pages()));
+  }
+
+  FileMapper mapper{kMost};
+  PageArena arena{mapper, kMost, [this] { mapper.is_idle = true; }};
+};
+
+TEST_F(PageArenaTest, MakesPagesOnlyWhenNoneAreFree) {
+  void* a = allocate(10);
+  EXPECT_EQ(arena.pages(), 10);
+  EXPECT_TRUE(arena.owns(a));
+  EXPECT_EQ(arena.free(a), 10);
+  EXPECT_FALSE(arena.owns(a));
+  EXPECT_EQ(allocate(10), a);
+  EXPECT_EQ(arena.pages(), 10);
+  // What is free at the end is part of a larger block.
+  arena.free(a);
+  void* larger = allocate(15);
+  EXPECT_EQ(arena.pages(), 15);
+  arena.free(larger);
+}
+
+TEST_F(PageArenaTest, PutsPagesTogetherThatAreApart) {
+  void* blocks[4];
+  for (void*& block : blocks) block = allocate(10);
+  arena.free(blocks[0]);
+  arena.free(blocks[2]);
+  void* stitched = allocate(20, 0);
+  ASSERT_NE(stitched, nullptr);
+  EXPECT_EQ(arena.stitches(), 1);
+  EXPECT_EQ(arena.pages(), 40);
+  EXPECT_EQ(arena.free_pages(), 0);
+  std::memset(stitched, 7, 20 * kPageBytes);
+  EXPECT_EQ(allocate(1, 0), nullptr);
+  arena.free(stitched);
+  // The second time it is there already.
+  const int maps = mapper.maps;
+  EXPECT_EQ(allocate(20, 0), stitched);
+  EXPECT_EQ(mapper.maps, maps);
+  arena.free(stitched);
+  arena.free(blocks[1]);
+  arena.free(blocks[3]);
+}
+
+TEST_F(PageArenaTest, GivesPagesBackAndForgetsTheirStitches) {
+  void* blocks[4];
+  for (void*& block : blocks) block = allocate(10);
+  arena.free(blocks[1]);
+  arena.free(blocks[3]);
+  void* stitched = allocate(20, 0);
+  arena.free(stitched);
+  EXPECT_EQ(arena.shrink(15), 15);
+  EXPECT_EQ(arena.pages(), 25);
+  EXPECT_EQ(mapper.made.size(), 25U);
+  EXPECT_EQ(allocate(20, 0), nullptr);
+  // Room for it again, at the end and in the hole.
+  void* again = allocate(20);
+  EXPECT_NE(again, nullptr);
+  arena.free(again);
+  EXPECT_EQ(arena.shrink(1000), 25);
+  arena.free(blocks[0]);
+  arena.free(blocks[2]);
+  EXPECT_EQ(arena.shrink(1000), 20);
+  EXPECT_TRUE(mapper.made.empty());
+  // Only home is left.
+  EXPECT_EQ(mapper.reservations, 1);
+}
+
+TEST_F(PageArenaTest, KnowsWhatIsNotItsOwn) {
+  int other = 0;
+  EXPECT_EQ(arena.free(&other), 0);
+  EXPECT_EQ(allocate(kMost + 1), nullptr);
+}
+
+TEST_F(PageArenaTest, AFailedMappingLosesNothing) {
+  void* a = allocate(4);
+  void* b = allocate(4);
+  void* c = allocate(4);
+  arena.free(a);
+  arena.free(c);
+  mapper.fails = true;
+  EXPECT_THROW(allocate(8, 0), std::runtime_error);
+  EXPECT_THROW(allocate(30), std::runtime_error);
+  EXPECT_EQ(arena.free_pages(), 8);
+  EXPECT_EQ(mapper.made.size(), 12U);
+  mapper.fails = false;
+  void* stitched = allocate(8, 0);
+  EXPECT_NE(stitched, nullptr);
+  arena.free(stitched);
+  arena.free(b);
+}
+
+// Whatever is asked for and freed: a block fails only for want of pages, and keeps what was written
+// to it, so no two blocks share a page.
+TEST_F(PageArenaTest, ManyBlocksKeepTheirContents) {
+  base::Random random(3);
+  struct Filled {
+    std::int64_t pages;
+    unsigned char byte;
+  };
+  std::map<void*, Filled> blocks;
+  std::int64_t used = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const bool frees = !blocks.empty() && random.below(2) == 0;
+    if (frees) {
+      auto block = blocks.begin();
+      std::advance(block, random.below(blocks.size()));
+      const auto* bytes = static_cast<const unsigned char*>(block->first);
+      for (std::int64_t page = 0; page < block->second.pages; ++page) {
+        ASSERT_EQ(bytes[page * kPageBytes], block->second.byte);
+      }
+      ASSERT_EQ(arena.free(block->first), block->second.pages);
+      used -= block->second.pages;
+      blocks.erase(block);
+    } else {
+      const auto pages = static_cast<std::int64_t>(1 + random.below(24));
+      void* block = allocate(pages);
+      ASSERT_EQ(block != nullptr, used + pages <= kMost);
+      if (block == nullptr) continue;
+      const auto byte = static_cast<unsigned char>(random.below(256));
+      std::memset(block, byte, static_cast<std::size_t>(pages * kPageBytes));
+      ASSERT_TRUE(blocks.emplace(block, Filled{pages, byte}).second);
+      used += pages;
+    }
+    ASSERT_EQ(arena.pages() - arena.free_pages(), used);
+    if (random.below(200) == 0) arena.shrink(static_cast<std::int64_t>(random.below(10)));
+  }
+  EXPECT_GT(arena.stitches(), 10);
+  for (const auto& [block, filled] : blocks) arena.free(block);
+}
+
+// Steps that ask for the same blocks in the same order need no more stitches after a while.
+TEST_F(PageArenaTest, RepeatedStepsSettle) {
+  base::Random random(5);
+  struct Event {
+    std::int64_t pages;
+    std::size_t frees;
+  };
+  std::vector<Event> step;
+  std::vector<std::int64_t> alive;
+  std::int64_t used = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto pages = static_cast<std::int64_t>(1 + random.below(12));
+    while (used + pages > kMost) {
+      const std::size_t which = random.below(alive.size());
+      step.push_back({0, which});
+      used -= alive[which];
+      alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+    step.push_back({pages, 0});
+    alive.push_back(pages);
+    used += pages;
+  }
+  std::int64_t before_last = 0;
+  constexpr int kSteps = 40;
+  for (int i = 0; i < kSteps; ++i) {
+    if (i == kSteps - 1) before_last = arena.stitches();
+    std::vector<void*> blocks;
+    for (const Event& event : step) {
+      if (event.pages > 0) {
+        blocks.push_back(allocate(event.pages));
+        ASSERT_NE(blocks.back(), nullptr);
+      } else {
+        arena.free(blocks[event.frees]);
+        blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(event.frees));
+      }
+    }
+    for (void* block : blocks) arena.free(block);
+  }
+  EXPECT_GT(before_last, 0);
+  EXPECT_EQ(arena.stitches(), before_last);
+}
+
+}  // namespace
+}  // namespace lowtide::engine
