@@ -77,6 +77,18 @@ std::vector<PolicyInfo> make_catalogue() {
                    {"ignore_below", "0.1",
                     "hidden swaps leave values below this share of the mean size alone"}},
        .make = make_capuchin},
+      {.name = "tide",
+       .paper = "",
+       .mechanisms = "recompute+swap",
+       .summary =
+           "copies that compute hides, then replays chosen with the next uses known; searched",
+       .options = {{"tries", "360",
+                    "plans tried for a step of a thousand ops; longer ones get fewer"},
+                   {"seed", "1", "for the search"},
+                   {"swap", "yes", "yes or no: whether values may be moved"},
+                   {"recompute", "yes", "yes or no: whether values may be replayed"},
+                   {"floor", "yes", "yes or no: whether capuchin, dtr and sublinear plan too"}},
+       .make = make_tide},
   };
 }
 

@@ -18,5 +18,6 @@ std::unique_ptr<Policy> make_random(const PolicyOptions& options);
 std::unique_ptr<Policy> make_dtr(const PolicyOptions& options);
 std::unique_ptr<Policy> make_sublinear(const PolicyOptions& options);
 std::unique_ptr<Policy> make_capuchin(const PolicyOptions& options);
+std::unique_ptr<Policy> make_tide(const PolicyOptions& options);
 
 }  // namespace lowtide::policy

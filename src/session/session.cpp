@@ -89,7 +89,7 @@ std::unique_ptr<Policy> make_policy(const std::string& name, const SessionOption
   const PolicyInfo& info = policy_named(name);
   LT_REQUIRE(info.executable, "plans of ", info.name, " can be simulated but not carried out");
   PolicyOptions policy_options = options.policy_options;
-  if (info.name == "capuchin") {
+  if (info.name == "capuchin" || info.name == "tide") {
     if (options.means == Means::kRecompute) policy_options.try_emplace("swap", "no");
     if (options.means == Means::kHost) policy_options.try_emplace("recompute", "no");
   } else if (options.means == Means::kHost) {
@@ -110,10 +110,7 @@ std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options
   // The simulator takes copies to go on beside what is computed; where they do not, on the CPU, the
   // online rule was found to be quicker than the plans.
   if (options.policy != "auto" || !device.copies_beside_work()) return policies;
-  policies.push_back(make_policy("capuchin", options));
-  if (options.means == Means::kHost) return policies;
-  policies.push_back(make_policy("dtr", options));
-  policies.push_back(make_policy("sublinear", options));
+  policies.push_back(make_policy("tide", options));
   return policies;
 }
 

@@ -4,9 +4,19 @@
 
 namespace lowtide::support {
 
+namespace {
+
+// A search that goes on for longer finds better plans and shows nothing more.
+PolicyOptions options_for(const PolicyInfo& row) {
+  if (row.name == "tide") return {{"tries", "24"}};
+  return {};
+}
+
+}  // namespace
+
 std::vector<PolicyCase> policy_cases() {
   std::vector<PolicyCase> cases;
-  for (const PolicyInfo& row : catalogue()) cases.push_back({row.name, row.name, {}});
+  for (const PolicyInfo& row : catalogue()) cases.push_back({row.name, row.name, options_for(row)});
   const std::vector<PolicyCase> variants{
       {"evict_all_by_recompute", "evict_all", {{"by", "recompute"}}},
       {"lru_dead_keep", "lru", {{"dead", "keep"}}},
@@ -20,6 +30,9 @@ std::vector<PolicyCase> policy_cases() {
       {"capuchin_published", "capuchin", {{"until", "published"}}},
       {"capuchin_no_swap", "capuchin", {{"swap", "no"}}},
       {"capuchin_no_recompute", "capuchin", {{"recompute", "no"}}},
+      {"tide_no_floor", "tide", {{"floor", "no"}, {"tries", "8"}}},
+      {"tide_no_swap", "tide", {{"swap", "no"}, {"tries", "8"}}},
+      {"tide_no_recompute", "tide", {{"recompute", "no"}, {"tries", "8"}}},
   };
   cases.insert(cases.end(), variants.begin(), variants.end());
   return cases;

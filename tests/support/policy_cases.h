@@ -20,8 +20,8 @@ struct PolicyCase {
   std::unique_ptr<Policy> make() const { return policy_named(policy).make(options); }
 };
 
-// Every row of the catalogue with its default options, then the variants of policy_cases.cpp. A new
-// row needs no entry here.
+// Every row of the catalogue with its default options (a search with fewer tries), then the
+// variants of policy_cases.cpp. A new row needs no entry here.
 std::vector<PolicyCase> policy_cases();
 
 }  // namespace lowtide::support

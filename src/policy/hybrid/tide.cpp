@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Tide: copies that nobody notices first, then chains of replays.
+//
+// 1. Swaps. A value's gap over the over-full part of the step gets slots in both lanes of the link,
+//    the dearest to replay first, as long as both copies hide behind compute (tide_swaps).
+// 2. Replays. The step is run under the budget with those swaps. When room is lacking, what is
+//    cheapest to replay for its bytes goes, with all next uses known; what was replayed stays until
+//    room is lacking again, so that a chain serves all its readers (tide_run). Where a replay wants
+//    a swapped value early, the swaps are planned again.
+// 3. Search. How both weigh values is varied at random, from a seed and for a fixed number of
+//    tries, and the simulator says which plan is best, on links slower than the machine's
+//    (tide_search).
+// 4. Floor. Capuchin, DTR and sublinear plan too, and the quickest plan of all is taken.
+//
+// Limits: only the longest over-full gap of a value is swapped, to the first tier. Nothing is
+// proved about the distance from the best plan.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "plan/bounds.h"
+#include "policy/factories.h"
+#include "policy/hybrid/tide_search.h"
+#include "policy/option_reader.h"
+#include "policy/smallest_budget.h"
+#include "sim/simulation.h"
+
+namespace lowtide::policy {
+namespace {
+
+class Tide final : public Policy {
+ public:
+  Tide(const TideOptions& options, bool with_floor) : options_(options), with_floor_(with_floor) {}
+
+  PlanOutcome plan(const Problem& problem) const override {
+    const plan::MemoryBounds bounds = plan::memory_bounds(*problem.trace, problem.machine);
+    if (bounds.plain_peak_bytes <= problem.budget_bytes) return empty_plan(problem);
+    std::optional<Plan> best = search_tide(problem, options_);
+    double seconds = best ? sim::simulated_seconds(problem, *best) : 0;
+    std::int64_t works_at = bounds.plain_peak_bytes;
+    for (const std::unique_ptr<Policy>& policy : floor()) {
+      PlanOutcome outcome = policy->plan(problem);
+      if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+        works_at = std::min(works_at, refusal->smallest_budget_bytes);
+        continue;
+      }
+      Plan& plan = std::get<Plan>(outcome);
+      const double other_seconds = sim::simulated_seconds(problem, plan);
+      if (best && seconds <= other_seconds) continue;
+      seconds = other_seconds;
+      best = std::move(plan);
+    }
+    if (best) return renamed(*std::move(best));
+    return refusal(problem, std::max(problem.budget_bytes, bounds.working_set_bytes - 1), works_at);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Policy>> floor() const {
+    std::vector<std::unique_ptr<Policy>> policies;
+    if (!with_floor_) return policies;
+    policies.push_back(make_capuchin({{"swap", options_.may_swap ? "yes" : "no"},
+                                      {"recompute", options_.may_recompute ? "yes" : "no"}}));
+    if (!options_.may_recompute) return policies;
+    policies.push_back(make_dtr({}));
+    policies.push_back(make_sublinear({}));
+    return policies;
+  }
+
+  static Plan empty_plan(const Problem& problem) {
+    Plan plan;
+    plan.policy = "tide";
+    plan.trace_digest = digest(*problem.trace);
+    plan.budget_bytes = problem.budget_bytes;
+    return plan;
+  }
+
+  static Plan renamed(Plan plan) {
+    plan.policy = "tide";
+    plan.online.reset();
+    return plan;
+  }
+
+  Refusal refusal(const Problem& problem, std::int64_t fails_at, std::int64_t works_at) const {
+    const std::int64_t smallest = smallest_budget(fails_at, works_at, [&](std::int64_t budget) {
+      Problem larger = problem;
+      larger.budget_bytes = budget;
+      return tide_fits(larger, options_);
+    });
+    return Refusal{.reason = base::concat("neither copies nor replays make the step fit ",
+                                          base::format_bytes(problem.budget_bytes)),
+                   .smallest_budget_bytes = smallest};
+  }
+
+  TideOptions options_;
+  bool with_floor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_tide(const PolicyOptions& options) {
+  OptionReader reader("tide", options);
+  TideOptions parsed;
+  parsed.tries = reader.number("tries", parsed.tries, 0, 1e6);
+  parsed.seed = static_cast<std::uint64_t>(reader.integer("seed", 1, 0, 1LL << 62));
+  parsed.may_swap = reader.choice<bool>("swap", parsed.may_swap, {{"yes", true}, {"no", false}});
+  parsed.may_recompute =
+      reader.choice<bool>("recompute", parsed.may_recompute, {{"yes", true}, {"no", false}});
+  const bool with_floor = reader.choice<bool>("floor", true, {{"yes", true}, {"no", false}});
+  reader.finish();
+  return std::make_unique<Tide>(parsed, with_floor);
+}
+
+}  // namespace lowtide::policy

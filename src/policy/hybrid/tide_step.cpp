@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "policy/hybrid/tide_step.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "policy/gap_writer.h"
+
+namespace lowtide::policy {
+namespace {
+
+constexpr std::int64_t kSmallShareOfBudget = 2000;
+// The host is ahead of the device by about this much while it issues ops; what takes it longer than
+// that shows.
+constexpr double kHostLeadSeconds = 0.2e-3;
+
+std::vector<std::int64_t> plain_profile(const Problem& problem, const trace::Lifetimes& lifetimes,
+                                        const cost::CostTable& costs) {
+  std::optional<WrittenPlan> plain = weigh_gaps(problem, lifetimes, costs, {}, 0);
+  LT_CHECK(plain, "the plain step can be written");
+  return std::move(plain->tick_bytes);
+}
+
+}  // namespace
+
+TideStep::TideStep(const Problem& given)
+    : problem(given),
+      trace(*given.trace),
+      lifetimes(*given.trace->lifetimes()),
+      costs(trace, given.machine),
+      holds(plan::hold_sources(given, lifetimes, costs)),
+      reach(trace, lifetimes, holds),
+      clock(given),
+      plain_bytes(plain_profile(given, lifetimes, costs)),
+      small_bytes(std::min(base::kMiB, given.budget_bytes / kSmallShareOfBudget)) {
+  seconds_of_.reserve(trace.ops().size());
+  for (std::size_t i = 0; i < trace.ops().size(); ++i) {
+    seconds_of_.push_back(
+        std::max(costs.op_seconds[i],
+                 cost::issue_seconds(trace.ops()[i], given.machine) - kHostLeadSeconds));
+  }
+}
+
+trace::Tick TideStep::next_read(ValueId value, trace::Tick from) const {
+  const trace::Lifetime& life = lifetimes.of(value);
+  const auto next = std::lower_bound(life.reads.begin(), life.reads.end(), from);
+  if (next != life.reads.end()) return *next;
+  return life.at_end ? lifetimes.end() : never();
+}
+
+}  // namespace lowtide::policy
