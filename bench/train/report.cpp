@@ -138,6 +138,7 @@ nlohmann::json to_json(const Row& row) {
       {"chunked_ops", s.chunked_ops},
       {"steps_aside", s.steps_aside},
       {"overflow_bytes", s.overflow_bytes},
+      {"stitches", s.stitches},
       {"guided_steps", s.guided_steps},
       {"guidance_broken_off", s.guidance_broken_off},
       {"prefetches", s.prefetches},

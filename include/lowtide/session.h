@@ -85,6 +85,8 @@ struct SessionStats {
   std::int64_t peak_bytes = 0;
   /// What torch's allocator took from the device; 0 on the CPU.
   std::int64_t reserved_peak_bytes = 0;
+  /// How often free memory of the device that was in pieces was put together anew.
+  std::int64_t stitches = 0;
   std::int64_t host_bytes = 0;
   std::int64_t host_peak_bytes = 0;
   std::int64_t steps = 0;

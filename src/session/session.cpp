@@ -48,6 +48,7 @@ class Impl {
   bool thread_was_managed_ = false;
   run::Counters at_start_;
   std::int64_t overflow_at_start_ = 0;
+  std::int64_t stitches_at_start_ = 0;
 
   bool captures_next_ = false;
   bool is_captured_for_user_ = false;
@@ -139,6 +140,7 @@ Impl::Impl(const SessionOptions& options)
     guide_at_start_ = managed_.runtime.guide().counters();
   }
   overflow_at_start_ = managed_.device.ledger().overflowed_bytes();
+  stitches_at_start_ = managed_.device.stitches();
   if (outer_ == nullptr) {
     managed_.device.install();
     managed_.runtime.start();
@@ -209,6 +211,7 @@ SessionStats Impl::stats() {
   stats.held_bytes = device.ledger().held_bytes();
   stats.peak_bytes = device.ledger().peak_bytes();
   stats.reserved_peak_bytes = device.reserved_peak_bytes();
+  stats.stitches = device.stitches() - stitches_at_start_;
   stats.host_bytes = device.host_held_bytes();
   stats.host_peak_bytes = device.host_peak_bytes();
   stats.steps = now.steps - at_start_.steps;

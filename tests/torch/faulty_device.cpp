@@ -45,6 +45,7 @@ class FaultyDevice final : public engine::Device {
   void remove() override { base_.remove(); }
   void limit(std::optional<std::int64_t> budget_bytes) override { base_.limit(budget_bytes); }
   bool reserves() const override { return base_.reserves(); }
+  std::int64_t stitches() const override { return base_.stitches(); }
   std::int64_t reserved_peak_bytes() const override { return base_.reserved_peak_bytes(); }
   void reset_reserved_peak() override { base_.reset_reserved_peak(); }
   void end_step() override { base_.end_step(); }

@@ -91,6 +91,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   bool reserves() const override { return !uses_pages_; }
   std::int64_t reserved_peak_bytes() const override;
   void reset_reserved_peak() override { gate_.resetPeakStats(index_); }
+  std::int64_t stitches() const override { return gate_.stitches(index_); }
   void end_step() override;
 
   bool is_native_deleter(void (*deleter)(void*)) const override {

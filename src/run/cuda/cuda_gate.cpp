@@ -300,6 +300,11 @@ void CudaGate::stop_large_blocks(DeviceIndex device) {
   if (state(device).large) state(device).large->stop();
 }
 
+std::int64_t CudaGate::stitches(DeviceIndex device) {
+  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  return large == nullptr ? 0 : large->stitches();
+}
+
 void CudaGate::emptyCache(MempoolId pool) {
   native().emptyCache(pool);
   for (DeviceState& device : states_) {
@@ -320,10 +325,13 @@ caching::DeviceStats CudaGate::getDeviceStats(DeviceIndex device) {
     stats.reserved_bytes[type].current += large->page_bytes();
     stats.reserved_bytes[type].peak += large->page_peak_bytes();
   }
-  // The two need not have had their peaks at the same time, and the ledger knows of both.
-  c10::CachingAllocator::Stat& allocated = stats.allocated_bytes[0];
-  allocated.peak =
-      std::min(allocated.peak, std::max(allocated.current, ledger(device).peak_bytes()));
+  // The two need not have had their peaks at the same time; what they were together is known from
+  // the ledger and from how the budget was divided.
+  const auto bound = [](c10::CachingAllocator::Stat& stat, std::int64_t known) {
+    stat.peak = std::min(stat.peak, std::max(stat.current, known));
+  };
+  bound(stats.allocated_bytes[0], ledger(device).peak_bytes());
+  if (large->is_on()) bound(stats.reserved_bytes[0], large->shared_peak_bytes());
   return stats;
 }
 

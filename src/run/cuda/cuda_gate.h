@@ -41,6 +41,7 @@ class CudaGate final : public DelegatingAllocator {
   // stay within the budget. False: the device cannot do that.
   bool start_large_blocks(DeviceIndex device, std::int64_t budget_bytes, cudaStream_t stream);
   void stop_large_blocks(DeviceIndex device);
+  std::int64_t stitches(DeviceIndex device);
   // The ledger's held bytes become what native has handed out. Does nothing while other threads
   // allocate or free: the next call will.
   void resync(DeviceIndex device);

@@ -82,15 +82,11 @@ bool DevicePages::work_on(int device) {
   int has_virtual_memory = 0;
   const CUresult status = driver().device_attribute(
       &has_virtual_memory, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
-  return status == CUDA_SUCCESS && has_virtual_memory != 0;
-}
-
-DevicePages::DevicePages(int device) : device_(device) {
-  const CUmemAllocationProp wanted = properties(device_);
-  std::size_t bytes = 0;
-  check(driver().granularity(&bytes, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-        "to ask for the size of a page");
-  page_bytes_ = static_cast<std::int64_t>(bytes);
+  if (status != CUDA_SUCCESS || has_virtual_memory == 0) return false;
+  const CUmemAllocationProp wanted = properties(device);
+  std::size_t least = 0;
+  return driver().granularity(&least, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS &&
+         static_cast<std::size_t>(kPageBytes) % least == 0;
 }
 
 std::optional<engine::PageMapper::Page> DevicePages::make_page() {

@@ -14,12 +14,15 @@ namespace lowtide::cuda {
 // one of its addresses and read at another, as long as these are not two accesses of one kernel.
 class DevicePages final : public engine::PageMapper {
  public:
+  // To map a page takes some 40 microseconds, whatever its size.
+  static constexpr std::int64_t kPageBytes = std::int64_t{16} << 20;
+
   // Whether the GPU and its driver can do that.
   static bool work_on(int device);
   // Requires: work_on(device).
-  explicit DevicePages(int device);
+  explicit DevicePages(int device) : device_(device) {}
 
-  std::int64_t page_bytes() const override { return page_bytes_; }
+  std::int64_t page_bytes() const override { return kPageBytes; }
   std::optional<Page> make_page() override;
   void release_page(Page page) noexcept override;
   Address reserve(std::int64_t pages) override;
@@ -29,11 +32,10 @@ class DevicePages final : public engine::PageMapper {
 
  private:
   std::size_t bytes_of(std::int64_t pages) const {
-    return static_cast<std::size_t>(pages * page_bytes_);
+    return static_cast<std::size_t>(pages * kPageBytes);
   }
 
   const int device_;
-  std::int64_t page_bytes_ = 0;
 };
 
 }  // namespace lowtide::cuda

@@ -14,6 +14,8 @@ namespace {
 // What native is given beyond what it has: one growth of its large blocks, and some small ones.
 constexpr std::int64_t kNativeHeadroomBytes = NativeLimit::kGrowthBytes + (std::int64_t{24} << 20);
 
+constexpr std::int64_t kUnitBytes = std::int64_t{64} << 10;
+
 void raise(std::atomic<std::int64_t>& peak, std::int64_t value) {
   std::int64_t known = peak.load(std::memory_order_relaxed);
   while (value > known && !peak.compare_exchange_weak(known, value, std::memory_order_relaxed)) {
@@ -32,7 +34,7 @@ LargeBlocks::LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native,
     : native_(native),
       device_(device),
       pages_(device),
-      arena_(pages_, device_bytes / pages_.page_bytes(),
+      arena_(pages_, kUnitBytes, device_bytes / pages_.page_bytes(),
              [device] {
                const c10::cuda::CUDAGuard guard(device);
                LT_CUDA(cudaDeviceSynchronize());
@@ -43,6 +45,7 @@ void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
   {
     const std::lock_guard lock(mutex_);
     budget_bytes_ = budget_bytes;
+    if (!is_on()) reset_peaks();
     give_native(reserved_bytes(native_, device_) + kNativeHeadroomBytes);
     shrink_to_share();
   }
@@ -70,22 +73,25 @@ std::int64_t LargeBlocks::pages_to_make() const {
 
 void LargeBlocks::shrink_to_share() {
   const std::int64_t over = page_bytes() - std::max<std::int64_t>(0, budget_bytes_ - native_bytes_);
-  if (over > 0) arena_.shrink(pages_for(over));
+  if (over > 0) arena_.shrink((over + arena_.page_bytes() - 1) / arena_.page_bytes());
 }
 
 void* LargeBlocks::allocate(std::int64_t bytes) {
   const c10::cuda::CUDAGuard guard(device_);
-  std::int64_t new_pages = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    new_pages = pages_to_make();
-  }
-  void* data = arena_.allocate(pages_for(bytes), new_pages);
+  // Held to the end: nobody else makes the new pages meanwhile.
+  const std::lock_guard lock(mutex_);
+  const std::int64_t new_pages = pages_to_make();
+  void* data = arena_.allocate(bytes, new_pages);
+  if (new_pages > 0) note_peaks();
   if (data == nullptr) return nullptr;
   const std::int64_t size = rounded(bytes);
   raise(used_peak_bytes_, used_bytes_.fetch_add(size, std::memory_order_relaxed) + size);
-  if (new_pages > 0) raise(page_peak_bytes_, page_bytes());
   return data;
+}
+
+void LargeBlocks::note_peaks() {
+  raise(page_peak_bytes_, page_bytes());
+  raise(shared_peak_bytes_, page_bytes() + native_bytes_);
 }
 
 bool LargeBlocks::record_stream(void* data, cudaStream_t stream) {
@@ -116,9 +122,9 @@ bool LargeBlocks::free(void* data) {
     const std::lock_guard lock(mutex_);
     order_after_other_streams(data);
   }
-  const std::int64_t pages = arena_.free(data);
-  if (pages == 0) return false;
-  used_bytes_.fetch_sub(pages * arena_.page_bytes(), std::memory_order_relaxed);
+  const std::int64_t bytes = arena_.free(data);
+  if (bytes == 0) return false;
+  used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   // Nobody will ask for them again; but not one wait for the device for each block.
   const bool is_mostly_free = 2 * arena_.free_pages() >= arena_.pages();
   if (!is_on() && is_mostly_free) trim();
@@ -137,6 +143,7 @@ bool LargeBlocks::give_to_native(std::int64_t bytes) {
   native_bytes_ += more;
   shrink_to_share();
   native_limit_.set(native_bytes_);
+  note_peaks();
   return true;
 }
 
@@ -159,6 +166,7 @@ void LargeBlocks::trim() {
 void LargeBlocks::reset_peaks() {
   used_peak_bytes_.store(used_bytes());
   page_peak_bytes_.store(page_bytes());
+  shared_peak_bytes_.store(page_bytes() + native_bytes_);
 }
 
 }  // namespace lowtide::cuda

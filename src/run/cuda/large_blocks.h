@@ -44,7 +44,7 @@ class LargeBlocks {
     return bytes > kLargestSmallBytes && is_on() &&
            stream == stream_.load(std::memory_order_relaxed);
   }
-  std::int64_t rounded(std::int64_t bytes) const { return pages_for(bytes) * arena_.page_bytes(); }
+  std::int64_t rounded(std::int64_t bytes) const { return arena_.rounded(bytes); }
   // Null: too few pages are free.
   void* allocate(std::int64_t bytes);
   // The stream uses the block too, other than in the order of ours. False: it is none of ours.
@@ -62,18 +62,20 @@ class LargeBlocks {
   std::int64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   std::int64_t used_peak_bytes() const { return used_peak_bytes_.load(std::memory_order_relaxed); }
   std::int64_t page_bytes() const { return arena_.pages() * arena_.page_bytes(); }
+  // The most that pages were, and the most that pages and native together could have been.
   std::int64_t page_peak_bytes() const { return page_peak_bytes_.load(std::memory_order_relaxed); }
+  std::int64_t shared_peak_bytes() const {
+    return shared_peak_bytes_.load(std::memory_order_relaxed);
+  }
   void reset_peaks();
   std::int64_t stitches() const { return arena_.stitches(); }
 
  private:
-  std::int64_t pages_for(std::int64_t bytes) const {
-    return (bytes + arena_.page_bytes() - 1) / arena_.page_bytes();
-  }
   // These need mutex_.
   void give_native(std::int64_t bytes);
   std::int64_t pages_to_make() const;
   void shrink_to_share();
+  void note_peaks();
   void order_after_other_streams(void* data);
 
   c10::cuda::CUDACachingAllocator::CUDAAllocator& native_;
@@ -86,6 +88,7 @@ class LargeBlocks {
   std::atomic<std::int64_t> used_bytes_{0};
   std::atomic<std::int64_t> used_peak_bytes_{0};
   std::atomic<std::int64_t> page_peak_bytes_{0};
+  std::atomic<std::int64_t> shared_peak_bytes_{0};
 
   std::mutex mutex_;
   // Guarded by mutex_.

@@ -70,18 +70,19 @@ TEST_F(LargeBlocksTest, TensorsKeepTheirContentsWhereverTheirPagesAre) {
 }
 
 TEST_F(LargeBlocksTest, AreFilledWithoutAnEmptyCacheWhereNativeWouldNeedOne) {
-  // Every other one is freed, so that no two free pages are neighbours.
+  // Every other one is freed, so that no two free pages are neighbours, and the budget does not
+  // allow as many again.
   std::vector<at::Tensor> kept;
   {
     std::vector<at::Tensor> freed;
-    for (int i = 0; i < 100; ++i) {
-      kept.push_back(empty_bytes(2 * kMiB).fill_(1));
-      freed.push_back(empty_bytes(2 * kMiB));
+    for (int i = 0; i < 12; ++i) {
+      kept.push_back(empty_bytes(16 * kMiB).fill_(1));
+      freed.push_back(empty_bytes(16 * kMiB));
     }
   }
   const std::int64_t flushes_before = flushes();
   std::vector<at::Tensor> large;
-  for (int i = 0; i < 4; ++i) large.push_back(empty_bytes(60 * kMiB).fill_(2));
+  for (int i = 0; i < 3; ++i) large.push_back(empty_bytes(60 * kMiB).fill_(2));
   for (const at::Tensor& tensor : large) EXPECT_TRUE(tensor.eq(2).all().item<bool>());
   for (const at::Tensor& tensor : kept) EXPECT_TRUE(tensor.eq(1).all().item<bool>());
   EXPECT_EQ(flushes(), flushes_before);

@@ -39,6 +39,9 @@ class Device {
   virtual std::int64_t reserved_peak_bytes() const { return 0; }
   virtual void reset_reserved_peak() {}
 
+  // How often free memory that was in pieces was put together anew.
+  virtual std::int64_t stitches() const { return 0; }
+
   // A step is over: the device may draw its conclusions.
   virtual void end_step() {}
 

@@ -10,78 +10,85 @@
 namespace lowtide::engine {
 namespace {
 
-// Smaller blocks are taken from the other end of a run, so that they do not lie between large ones.
-constexpr std::int64_t kSmallPages = 8;
 // How many addresses a page has on average at most, besides its home.
 constexpr std::int64_t kMostStitchesPerPage = 32;
 
 }  // namespace
 
-PageArena::PageArena(PageMapper& mapper, std::int64_t most_pages, WaitForDevice wait)
+PageArena::PageArena(PageMapper& mapper, std::int64_t unit_bytes, std::int64_t most_pages,
+                     WaitForDevice wait)
     : mapper_(mapper),
+      unit_bytes_(unit_bytes),
       page_bytes_(mapper.page_bytes()),
+      units_per_page_(page_bytes_ / unit_bytes),
       most_pages_(most_pages),
-      wait_(std::move(wait)) {}
+      wait_(std::move(wait)) {
+  LT_CHECK(page_bytes_ % unit_bytes_ == 0, "a page has a whole number of units");
+}
 
 PageArena::~PageArena() {
-  if (present_ > 0) shrink(present_);
+  if (present_pages_ > 0) shrink(present_pages_);
   if (home_ != 0) mapper_.unreserve(home_, most_pages_);
 }
 
-PageArena::Address PageArena::home_address(std::int64_t page) const {
-  return home_ + static_cast<Address>(page * page_bytes_);
+PageArena::Address PageArena::address_of(std::int64_t unit) const {
+  return home_ + static_cast<Address>(unit * unit_bytes_);
 }
 
-void* PageArena::allocate(std::int64_t pages, std::int64_t new_pages) {
-  LT_CHECK(pages > 0, "a block has a page at least");
+void* PageArena::allocate(std::int64_t bytes, std::int64_t new_pages) {
+  LT_CHECK(bytes > 0, "a block has a byte at least");
+  const std::int64_t units = rounded(bytes) / unit_bytes_;
   const std::lock_guard lock(mutex_);
-  if (void* block = take_run(pages)) return block;
+  if (void* block = take_run(units)) return block;
   // New pages join what is free at the end, so fewer are needed than asked for.
-  const std::int64_t missing = pages - free_at_end();
-  if (missing <= new_pages && grow(missing)) {
-    if (void* block = take_run(pages)) return block;
+  const std::int64_t missing = units - free_at_end();
+  const std::int64_t missing_pages = (missing + units_per_page_ - 1) / units_per_page_;
+  if (missing_pages <= new_pages && grow(missing_pages)) {
+    if (void* block = take_run(units)) return block;
   }
-  const std::int64_t short_of = pages - free_count_;
-  if (short_of > 0 && (short_of > new_pages || !grow(short_of))) return nullptr;
-  return free_count_ >= pages ? take_stitch(pages) : nullptr;
+  if (units < units_per_page_) return nullptr;
+  const std::int64_t short_of = units / units_per_page_ + 1 - free_pages_;
+  if (short_of > 0 && short_of <= new_pages) grow(short_of);
+  return take_stitch(units);
 }
 
-// From the shortest free run that has so many.
-void* PageArena::take_run(std::int64_t pages) {
-  const auto found = free_by_length_.lower_bound({pages, 0});
+// From the shortest free run that is long enough, so that small blocks go where a page is broken
+// already.
+void* PageArena::take_run(std::int64_t units) {
+  const auto found = free_by_length_.lower_bound({units, 0});
   if (found == free_by_length_.end()) return nullptr;
-  const auto [length, first] = *found;
-  const std::int64_t start = pages < kSmallPages ? first + length - pages : first;
-  const Run run = {start, pages};
+  const Run run = {found->second, units};
   take(run);
-  return hand_out(home_address(start), {run});
+  return hand_out(address_of(run.first), {run});
 }
 
 // The pages are chosen by what is free alone, whatever stitches there are: so a step that begins
 // and goes on like the last one finds all of its stitches.
-void* PageArena::take_stitch(std::int64_t pages) {
-  Runs runs = smallest_free_runs(pages);
-  std::vector<std::unique_ptr<Stitch>>& known = stitches_[pages];
+void* PageArena::take_stitch(std::int64_t units) {
+  Runs runs = choose_pages(units);
+  std::vector<std::unique_ptr<Stitch>>& known = stitches_[units];
   auto found = std::find_if(known.begin(), known.end(),
                             [&](const auto& stitch) { return stitch->runs == runs; });
   if (found == known.end()) {
     found = std::find_if(known.begin(), known.end(),
                          [&](const auto& stitch) { return is_free(stitch->runs); });
   }
-  if (found == known.end()) return make_stitch(pages, std::move(runs));
+  if (found == known.end()) return runs.empty() ? nullptr : make_stitch(units, std::move(runs));
   Stitch& stitch = **found;
   for (const Run& run : stitch.runs) take(run);
   stitch.last_use = ++clock_;
   return hand_out(stitch.address, stitch.runs);
 }
 
-void* PageArena::make_stitch(std::int64_t pages, Runs runs) {
+void* PageArena::make_stitch(std::int64_t units, Runs runs) {
   forget_old_stitches();
   std::vector<PageMapper::Page> mapped;
   for (const Run& run : runs) {
-    const auto first = home_pages_.begin() + run.first;
-    mapped.insert(mapped.end(), first, first + run.count);
+    const std::int64_t first = run.first / units_per_page_;
+    const std::int64_t end = (run.first + run.count + units_per_page_ - 1) / units_per_page_;
+    mapped.insert(mapped.end(), home_pages_.begin() + first, home_pages_.begin() + end);
   }
+  const auto pages = static_cast<std::int64_t>(mapped.size());
   const Address address = mapper_.reserve(pages);
   try {
     mapper_.map(address, mapped);
@@ -89,7 +96,7 @@ void* PageArena::make_stitch(std::int64_t pages, Runs runs) {
     mapper_.unreserve(address, pages);
     throw;
   }
-  stitches_[pages].push_back(
+  stitches_[units].push_back(
       std::make_unique<Stitch>(Stitch{address, pages, runs, /*last_use=*/++clock_}));
   ++stitch_count_;
   stitched_pages_ += pages;
@@ -97,16 +104,58 @@ void* PageArena::make_stitch(std::int64_t pages, Runs runs) {
   return hand_out(address, std::move(runs));
 }
 
-// The shortest ones, so that long ones remain for those who need no stitch.
-PageArena::Runs PageArena::smallest_free_runs(std::int64_t pages) const {
+// Whole pages, and the start of one more for what is left. Empty: there are too few.
+PageArena::Runs PageArena::choose_pages(std::int64_t units) const {
+  const std::int64_t rest = units % units_per_page_;
+  const std::int64_t last = rest == 0 ? -1 : page_with_free_start(rest);
+  if (rest != 0 && last < 0) return {};
+  Runs runs = whole_pages(units / units_per_page_, last);
+  if (runs.empty()) return {};
+  if (rest != 0) runs.push_back({last * units_per_page_, rest});
+  return runs;
+}
+
+// From the shortest runs, so that long ones remain for those who need no stitch.
+PageArena::Runs PageArena::whole_pages(std::int64_t pages, std::int64_t except) const {
   Runs runs;
   for (const auto& [length, first] : free_by_length_) {
-    const std::int64_t count = std::min(length, pages);
-    runs.push_back({first, count});
-    pages -= count;
-    if (pages == 0) break;
+    if (length < units_per_page_) continue;
+    const Run whole = whole_pages_of({first, length});
+    for (std::int64_t unit = whole.first; unit < whole.first + whole.count && pages > 0;
+         unit += units_per_page_) {
+      if (unit == except * units_per_page_) continue;
+      runs.push_back({unit, units_per_page_});
+      --pages;
+    }
+    if (pages == 0) return runs;
   }
-  return runs;
+  return {};
+}
+
+// A page that is broken already, with as little as will do; else a whole one. -1: there is none.
+std::int64_t PageArena::page_with_free_start(std::int64_t units) const {
+  std::int64_t best = -1;
+  std::int64_t best_length = units_per_page_ + 1;
+  for (const auto& [first, count] : free_) {
+    const std::int64_t end = first + count;
+    const std::int64_t start = end / units_per_page_ * units_per_page_;
+    if (start >= first && end - start >= units && end - start < best_length) {
+      best = start / units_per_page_;
+      best_length = end - start;
+    }
+    const Run whole = whole_pages_of({first, count});
+    if (best < 0 && whole.count > 0) {
+      best = whole.first / units_per_page_;
+      best_length = units_per_page_;
+    }
+  }
+  return best;
+}
+
+PageArena::Run PageArena::whole_pages_of(const Run& run) const {
+  const std::int64_t first = (run.first + units_per_page_ - 1) / units_per_page_ * units_per_page_;
+  const std::int64_t end = (run.first + run.count) / units_per_page_ * units_per_page_;
+  return {first, std::max<std::int64_t>(0, end - first)};
 }
 
 void* PageArena::hand_out(Address address, Runs runs) {
@@ -119,13 +168,13 @@ std::int64_t PageArena::free(void* block) {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(block);
   if (found == blocks_.end()) return 0;
-  std::int64_t pages = 0;
+  std::int64_t units = 0;
   for (const Run& run : found->second) {
     add_free(run);
-    pages += run.count;
+    units += run.count;
   }
   blocks_.erase(found);
-  return pages;
+  return units * unit_bytes_;
 }
 
 bool PageArena::owns(void* block) const {
@@ -148,11 +197,19 @@ void PageArena::set_state(const Run& run, State state) {
 void PageArena::erase_free(Run run) {
   free_.erase(run.first);
   free_by_length_.erase({run.count, run.first});
+  free_units_ -= run.count;
+  free_pages_ -= whole_pages_of(run).count / units_per_page_;
+}
+
+void PageArena::insert_free(Run run) {
+  free_.emplace(run.first, run.count);
+  free_by_length_.emplace(run.count, run.first);
+  free_units_ += run.count;
+  free_pages_ += whole_pages_of(run).count / units_per_page_;
 }
 
 void PageArena::add_free(Run run) {
   set_state(run, State::kFree);
-  free_count_ += run.count;
   const auto after = free_.lower_bound(run.first);
   if (after != free_.end() && after->first == run.first + run.count) {
     const Run next = {after->first, after->second};
@@ -167,8 +224,7 @@ void PageArena::add_free(Run run) {
       run = {before.first, before.count + run.count};
     }
   }
-  free_.emplace(run.first, run.count);
-  free_by_length_.emplace(run.count, run.first);
+  insert_free(run);
 }
 
 // Requires: all of it is free.
@@ -176,11 +232,10 @@ void PageArena::take(const Run& run) {
   const auto found = std::prev(free_.upper_bound(run.first));
   const Run whole = {found->first, found->second};
   erase_free(whole);
-  free_count_ -= whole.count;
   const Run before = {whole.first, run.first - whole.first};
   const Run after = {run.first + run.count, whole.first + whole.count - run.first - run.count};
-  if (before.count > 0) add_free(before);
-  if (after.count > 0) add_free(after);
+  if (before.count > 0) insert_free(before);
+  if (after.count > 0) insert_free(after);
   set_state(run, State::kUsed);
 }
 
@@ -193,13 +248,13 @@ std::int64_t PageArena::free_at_end() const {
 // At the end of the row, or, when that is reached, wherever pages were given back.
 bool PageArena::grow(std::int64_t pages) {
   if (home_ == 0) home_ = mapper_.reserve(most_pages_);
-  const auto end = static_cast<std::int64_t>(states_.size());
+  const auto end = static_cast<std::int64_t>(home_pages_.size());
   const std::int64_t at_end = std::min(pages, most_pages_ - end);
   std::int64_t made = make_pages(end, at_end);
   if (made < at_end) return false;
-  for (std::int64_t place = 0; place < end && made < pages; ++place) {
-    if (states_[static_cast<std::size_t>(place)] != State::kAbsent) continue;
-    if (make_pages(place, 1) == 0) return false;
+  for (std::int64_t page = 0; page < end && made < pages; ++page) {
+    if (states_[static_cast<std::size_t>(page * units_per_page_)] != State::kAbsent) continue;
+    if (make_pages(page, 1) == 0) return false;
     ++made;
   }
   return made == pages;
@@ -215,19 +270,19 @@ std::int64_t PageArena::make_pages(std::int64_t first, std::int64_t count) {
   const auto number = static_cast<std::int64_t>(made.size());
   if (number == 0) return 0;
   try {
-    mapper_.map(home_address(first), made);
+    mapper_.map(address_of(first * units_per_page_), made);
   } catch (...) {
     for (const PageMapper::Page page : made) mapper_.release_page(page);
     throw;
   }
-  const auto end = static_cast<std::size_t>(first + number);
-  if (states_.size() < end) {
-    states_.resize(end, State::kAbsent);
-    home_pages_.resize(end, 0);
+  const std::int64_t end = first + number;
+  if (static_cast<std::int64_t>(home_pages_.size()) < end) {
+    home_pages_.resize(static_cast<std::size_t>(end), 0);
+    states_.resize(static_cast<std::size_t>(end * units_per_page_), State::kAbsent);
   }
   std::copy(made.begin(), made.end(), home_pages_.begin() + first);
-  present_ += number;
-  add_free({first, number});
+  present_pages_ += number;
+  add_free({first * units_per_page_, number * units_per_page_});
   return number;
 }
 
@@ -248,7 +303,7 @@ void PageArena::forget_stitches(const Predicate& is_unwanted) {
 // Which steps no longer need is not known; those unused for longest go, half of them at once, since
 // the device is waited for.
 void PageArena::forget_old_stitches() {
-  if (stitched_pages_ <= kMostStitchesPerPage * present_) return;
+  if (stitched_pages_ <= kMostStitchesPerPage * present_pages_) return;
   std::vector<std::uint64_t> uses;
   for (const auto& [pages, known] : stitches_) {
     for (const auto& stitch : known) uses.push_back(stitch->last_use);
@@ -261,60 +316,61 @@ void PageArena::forget_old_stitches() {
   });
 }
 
+// Those farthest from the beginning first.
 std::int64_t PageArena::shrink(std::int64_t pages) {
   const std::lock_guard lock(mutex_);
-  const Runs leaving = choose_leaving(pages);
+  Runs leaving;
+  std::int64_t left = pages * units_per_page_;
+  for (auto run = free_.rbegin(); run != free_.rend() && left > 0; ++run) {
+    const Run whole = whole_pages_of({run->first, run->second});
+    const std::int64_t count = std::min(left, whole.count);
+    if (count > 0) leaving.push_back({whole.first + whole.count - count, count});
+    left -= count;
+  }
   if (leaving.empty()) return 0;
   wait_();
   std::vector<bool> is_leaving(states_.size(), false);
-  std::int64_t given = 0;
   for (const Run& run : leaving) {
     take(run);
     std::fill_n(is_leaving.begin() + run.first, run.count, true);
-    given += run.count;
   }
   forget_stitches([&](const Stitch& stitch) {
     return std::any_of(stitch.runs.begin(), stitch.runs.end(), [&](const Run& run) {
-      const auto first = is_leaving.begin() + run.first;
-      return std::find(first, first + run.count, true) != first + run.count;
+      return is_leaving[static_cast<std::size_t>(run.first)];
     });
   });
   for (const Run& run : leaving) release(run);
   while (!states_.empty() && states_.back() == State::kAbsent) {
-    states_.pop_back();
+    states_.resize(states_.size() - static_cast<std::size_t>(units_per_page_));
     home_pages_.pop_back();
   }
-  return given;
-}
-
-// Those farthest from the beginning, where large blocks lie.
-PageArena::Runs PageArena::choose_leaving(std::int64_t pages) const {
-  Runs leaving;
-  for (auto run = free_.rbegin(); run != free_.rend() && pages > 0; ++run) {
-    const std::int64_t count = std::min(pages, run->second);
-    leaving.push_back({run->first + run->second - count, count});
-    pages -= count;
-  }
-  return leaving;
+  return pages - left / units_per_page_;
 }
 
 void PageArena::release(const Run& run) {
-  mapper_.unmap(home_address(run.first), run.count);
-  for (std::int64_t page = run.first; page < run.first + run.count; ++page) {
+  const std::int64_t first = run.first / units_per_page_;
+  const std::int64_t count = run.count / units_per_page_;
+  mapper_.unmap(address_of(run.first), count);
+  for (std::int64_t page = first; page < first + count; ++page) {
     mapper_.release_page(home_pages_[static_cast<std::size_t>(page)]);
   }
   set_state(run, State::kAbsent);
-  present_ -= run.count;
+  present_pages_ -= count;
 }
 
 std::int64_t PageArena::pages() const {
   const std::lock_guard lock(mutex_);
-  return present_;
+  return present_pages_;
 }
 
 std::int64_t PageArena::free_pages() const {
   const std::lock_guard lock(mutex_);
-  return free_count_;
+  return free_pages_;
+}
+
+std::int64_t PageArena::free_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return free_units_ * unit_bytes_;
 }
 
 std::int64_t PageArena::stitches() const {

@@ -16,11 +16,12 @@
 
 namespace lowtide::engine {
 
-// Large blocks of a device's memory, in whole pages. Free pages that do not lie in a row are given
-// a second address where they do (a stitch), so a request fails only when there are too few pages,
-// never because they are in pieces; and that needs no wait for the device, since no page loses an
-// address that work under way may be using. Stitches are kept: a training step asks for the same
-// blocks again and again, so after a few steps hardly any are made.
+// Large blocks of a device's memory. It comes in pages, which lie in one row (at home); a block is
+// a range of that row. When no range is long enough, whole pages from here and there are given a
+// second address where they lie one after another (a stitch), the last of them perhaps with free
+// space behind the block. That needs no wait for the device, since no page loses an address that
+// work under way may be using. Stitches are kept: a training step asks for the same blocks again
+// and again, so after a few steps hardly any are made.
 //
 // Blocks are used and freed in the order of one stream; whoever frees sees to that. All functions
 // may be called from any thread.
@@ -29,36 +30,45 @@ class PageArena {
   // Returns when nothing that was issued to the device is still under way.
   using WaitForDevice = std::function<void()>;
 
+  // Sizes and places of blocks are multiples of `unit_bytes`, of which a page has a whole number.
   // `most_pages` is how many there can ever be. The mapper must outlive the arena.
-  PageArena(PageMapper& mapper, std::int64_t most_pages, WaitForDevice wait);
+  PageArena(PageMapper& mapper, std::int64_t unit_bytes, std::int64_t most_pages,
+            WaitForDevice wait);
   // Requires: no block is out.
   ~PageArena();
   PageArena(const PageArena&) = delete;
   PageArena& operator=(const PageArena&) = delete;
 
-  // A block of that many pages; null when fewer are free and no more than `new_pages` may be made.
-  void* allocate(std::int64_t pages, std::int64_t new_pages);
-  // Returns how many pages it had; 0: it is none of ours.
+  // A block of that many bytes, rounded up; null when there is no room for it with `new_pages`
+  // more.
+  void* allocate(std::int64_t bytes, std::int64_t new_pages);
+  // Returns how many bytes it had; 0: it is none of ours.
   std::int64_t free(void* block);
   bool owns(void* block) const;
   // Gives up to so many free pages back, for which it waits for the device. Returns how many.
   std::int64_t shrink(std::int64_t pages);
 
+  std::int64_t rounded(std::int64_t bytes) const {
+    return (bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_;
+  }
   std::int64_t page_bytes() const { return page_bytes_; }
   std::int64_t pages() const;
+  // Pages of which nothing is used.
   std::int64_t free_pages() const;
+  std::int64_t free_bytes() const;
+  // How many were ever made.
   std::int64_t stitches() const;
 
  private:
   using Address = PageMapper::Address;
-  // Pages in a row, by their place at home.
+  // Units in a row at home.
   struct Run {
     std::int64_t first;
     std::int64_t count;
     bool operator==(const Run&) const = default;
   };
   using Runs = std::vector<Run>;
-  // Other addresses of pages.
+  // Other addresses of pages, and what of these the block took.
   struct Stitch {
     Address address;
     std::int64_t pages;
@@ -68,42 +78,49 @@ class PageArena {
   enum class State : std::uint8_t { kAbsent, kFree, kUsed };
 
   // All of these need the lock.
-  void* take_run(std::int64_t pages);
-  void* take_stitch(std::int64_t pages);
-  void* make_stitch(std::int64_t pages, Runs runs);
+  void* take_run(std::int64_t units);
+  void* take_stitch(std::int64_t units);
+  void* make_stitch(std::int64_t units, Runs runs);
   void* hand_out(Address address, Runs runs);
   bool grow(std::int64_t pages);
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
   std::int64_t free_at_end() const;
   bool is_free(const Runs& runs) const;
-  Runs smallest_free_runs(std::int64_t pages) const;
+  Runs choose_pages(std::int64_t units) const;
+  Runs whole_pages(std::int64_t pages, std::int64_t except) const;
+  std::int64_t page_with_free_start(std::int64_t units) const;
   void add_free(Run run);
   void erase_free(Run run);
+  void insert_free(Run run);
   void take(const Run& run);
   void set_state(const Run& run, State state);
   void forget_old_stitches();
   template <class Predicate>
   void forget_stitches(const Predicate& is_unwanted);
-  Runs choose_leaving(std::int64_t pages) const;
   void release(const Run& run);
-  Address home_address(std::int64_t page) const;
+  Run whole_pages_of(const Run& run) const;
+  Address address_of(std::int64_t unit) const;
 
   PageMapper& mapper_;
+  const std::int64_t unit_bytes_;
   const std::int64_t page_bytes_;
+  const std::int64_t units_per_page_;
   const std::int64_t most_pages_;
   const WaitForDevice wait_;
 
   mutable std::mutex mutex_;
-  // The members below are guarded by mutex_. Every page has a home: its first address, in one row
-  // with all others.
+  // The members below are guarded by mutex_.
   Address home_ = 0;
   std::vector<PageMapper::Page> home_pages_;
+  // By unit.
   std::vector<State> states_;
   // The free runs by place, no two of them neighbours, and by length and place.
   std::map<std::int64_t, std::int64_t> free_;
   std::set<std::pair<std::int64_t, std::int64_t>> free_by_length_;
-  std::int64_t present_ = 0;
-  std::int64_t free_count_ = 0;
+  std::int64_t present_pages_ = 0;
+  std::int64_t free_units_ = 0;
+  std::int64_t free_pages_ = 0;
+  // By the units of the block.
   std::map<std::int64_t, std::vector<std::unique_ptr<Stitch>>> stitches_;
   std::int64_t stitch_count_ = 0;
   std::int64_t stitched_pages_ = 0;

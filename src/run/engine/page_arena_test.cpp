@@ -16,6 +16,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr std::int64_t kPageBytes = 4096;
+constexpr std::int64_t kUnitBytes = 1024;
 
 // Pages of a file in memory, which can really lie at several addresses.
 class FileMapper final : public PageMapper {
@@ -84,20 +85,24 @@ class FileMapper final : public PageMapper {
 class PageArenaTest : public testing::Test {
  protected:
   static constexpr std::int64_t kMost = 64;
-  void* allocate(std::int64_t pages, std::int64_t new_pages = kMost) {
+  std::int64_t pages_to_make() const { return kMost - arena.pages(); }
+  void* allocate_bytes(std::int64_t bytes, std::int64_t new_pages = kMost) {
     mapper.is_idle = false;
-    return arena.allocate(pages, std::min(new_pages, kMost - arena.pages()));
+    return arena.allocate(bytes, std::min(new_pages, pages_to_make()));
+  }
+  void* allocate(std::int64_t pages, std::int64_t new_pages = kMost) {
+    return allocate_bytes(pages * kPageBytes, new_pages);
   }
 
   FileMapper mapper{kMost};
-  PageArena arena{mapper, kMost, [this] { mapper.is_idle = true; }};
+  PageArena arena{mapper, kUnitBytes, kMost, [this] { mapper.is_idle = true; }};
 };
 
 TEST_F(PageArenaTest, MakesPagesOnlyWhenNoneAreFree) {
   void* a = allocate(10);
   EXPECT_EQ(arena.pages(), 10);
   EXPECT_TRUE(arena.owns(a));
-  EXPECT_EQ(arena.free(a), 10);
+  EXPECT_EQ(arena.free(a), 10 * kPageBytes);
   EXPECT_FALSE(arena.owns(a));
   EXPECT_EQ(allocate(10), a);
   EXPECT_EQ(arena.pages(), 10);
@@ -106,6 +111,28 @@ TEST_F(PageArenaTest, MakesPagesOnlyWhenNoneAreFree) {
   void* larger = allocate(15);
   EXPECT_EQ(arena.pages(), 15);
   arena.free(larger);
+}
+
+TEST_F(PageArenaTest, SizesAreRoundedToUnits) {
+  EXPECT_EQ(arena.rounded(1), kUnitBytes);
+  void* a = allocate_bytes(1);
+  void* b = allocate_bytes(3 * kUnitBytes);
+  EXPECT_EQ(arena.pages(), 1);
+  EXPECT_EQ(arena.free_bytes(), 0);
+  EXPECT_EQ(arena.free(a), kUnitBytes);
+  EXPECT_EQ(arena.free_pages(), 0);
+  arena.free(b);
+  EXPECT_EQ(arena.free_pages(), 1);
+}
+
+TEST_F(PageArenaTest, SmallBlocksGoToPagesThatAreBroken) {
+  void* broken = allocate_bytes(kUnitBytes);
+  void* large = allocate(5);
+  void* end = allocate_bytes(kUnitBytes);
+  arena.free(large);
+  void* small = allocate_bytes(2 * kUnitBytes, 0);
+  EXPECT_EQ(arena.free_pages(), 4);
+  for (void* block : {broken, small, end}) arena.free(block);
 }
 
 TEST_F(PageArenaTest, PutsPagesTogetherThatAreApart) {
@@ -117,7 +144,7 @@ TEST_F(PageArenaTest, PutsPagesTogetherThatAreApart) {
   ASSERT_NE(stitched, nullptr);
   EXPECT_EQ(arena.stitches(), 1);
   EXPECT_EQ(arena.pages(), 40);
-  EXPECT_EQ(arena.free_pages(), 0);
+  EXPECT_EQ(arena.free_bytes(), 0);
   std::memset(stitched, 7, 20 * kPageBytes);
   EXPECT_EQ(allocate(1, 0), nullptr);
   arena.free(stitched);
@@ -128,6 +155,26 @@ TEST_F(PageArenaTest, PutsPagesTogetherThatAreApart) {
   arena.free(stitched);
   arena.free(blocks[1]);
   arena.free(blocks[3]);
+}
+
+TEST_F(PageArenaTest, AStitchEndsInAPageThatOthersUseToo) {
+  void* blocks[4];
+  for (void*& block : blocks) block = allocate(2);
+  arena.free(blocks[0]);
+  arena.free(blocks[2]);
+  auto* stitched = static_cast<unsigned char*>(allocate_bytes(3 * kPageBytes + kUnitBytes, 0));
+  ASSERT_NE(stitched, nullptr);
+  EXPECT_EQ(arena.free_bytes(), 3 * kUnitBytes);
+  auto* small = static_cast<unsigned char*>(allocate_bytes(3 * kUnitBytes, 0));
+  ASSERT_NE(small, nullptr);
+  std::memset(small, 1, 3 * kUnitBytes);
+  std::memset(stitched, 2, 3 * kPageBytes + kUnitBytes);
+  EXPECT_EQ(small[0], 1);
+  EXPECT_EQ(small[3 * kUnitBytes - 1], 1);
+  for (void* block :
+       {static_cast<void*>(stitched), static_cast<void*>(small), blocks[1], blocks[3]})
+    arena.free(block);
+  EXPECT_EQ(arena.free_pages(), 8);
 }
 
 TEST_F(PageArenaTest, GivesPagesBackAndForgetsTheirStitches) {
@@ -178,12 +225,12 @@ TEST_F(PageArenaTest, AFailedMappingLosesNothing) {
   arena.free(b);
 }
 
-// Whatever is asked for and freed: a block fails only for want of pages, and keeps what was written
-// to it, so no two blocks share a page.
+// Whatever is asked for and freed: a block fails only for want of whole pages, and keeps what was
+// written to it, so no two blocks share a byte.
 TEST_F(PageArenaTest, ManyBlocksKeepTheirContents) {
   base::Random random(3);
   struct Filled {
-    std::int64_t pages;
+    std::int64_t bytes;
     unsigned char byte;
   };
   std::map<void*, Filled> blocks;
@@ -194,27 +241,32 @@ TEST_F(PageArenaTest, ManyBlocksKeepTheirContents) {
       auto block = blocks.begin();
       std::advance(block, random.below(blocks.size()));
       const auto* bytes = static_cast<const unsigned char*>(block->first);
-      for (std::int64_t page = 0; page < block->second.pages; ++page) {
-        ASSERT_EQ(bytes[page * kPageBytes], block->second.byte);
+      for (std::int64_t at = 0; at < block->second.bytes; at += kUnitBytes / 2) {
+        ASSERT_EQ(bytes[at], block->second.byte);
       }
-      ASSERT_EQ(arena.free(block->first), block->second.pages);
-      used -= block->second.pages;
+      ASSERT_EQ(arena.free(block->first), block->second.bytes);
+      used -= block->second.bytes;
       blocks.erase(block);
     } else {
-      const auto pages = static_cast<std::int64_t>(1 + random.below(24));
-      void* block = allocate(pages);
-      ASSERT_EQ(block != nullptr, used + pages <= kMost);
+      const auto units = static_cast<std::int64_t>(1 + random.below(random.below(2) == 0 ? 6 : 80));
+      const std::int64_t bytes = units * kUnitBytes;
+      const std::int64_t whole_pages = arena.free_pages() + pages_to_make();
+      void* block = allocate_bytes(bytes);
+      if (whole_pages > bytes / kPageBytes) {
+        ASSERT_NE(block, nullptr);
+      }
       if (block == nullptr) continue;
       const auto byte = static_cast<unsigned char>(random.below(256));
-      std::memset(block, byte, static_cast<std::size_t>(pages * kPageBytes));
-      ASSERT_TRUE(blocks.emplace(block, Filled{pages, byte}).second);
-      used += pages;
+      std::memset(block, byte, static_cast<std::size_t>(bytes));
+      ASSERT_TRUE(blocks.emplace(block, Filled{bytes, byte}).second);
+      used += bytes;
     }
-    ASSERT_EQ(arena.pages() - arena.free_pages(), used);
+    ASSERT_EQ(arena.pages() * kPageBytes - arena.free_bytes(), used);
     if (random.below(200) == 0) arena.shrink(static_cast<std::int64_t>(random.below(10)));
   }
   EXPECT_GT(arena.stitches(), 10);
   for (const auto& [block, filled] : blocks) arena.free(block);
+  EXPECT_EQ(arena.free_pages(), arena.pages());
 }
 
 // Steps that ask for the same blocks in the same order need no more stitches after a while.
