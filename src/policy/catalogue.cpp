@@ -23,7 +23,7 @@ std::vector<OptionInfo> with(OptionInfo first, std::vector<OptionInfo> rest) {
   return rest;
 }
 
-std::vector<PolicyInfo> make_catalogue() {
+std::vector<PolicyInfo> baselines() {
   return {
       {.name = "keep_all",
        .paper = "",
@@ -50,6 +50,11 @@ std::vector<PolicyInfo> make_catalogue() {
        .summary = "drops any value; a baseline",
        .options = online_options("one"),
        .make = make_random},
+  };
+}
+
+std::vector<PolicyInfo> published() {
+  return {
       {.name = "sublinear",
        .paper = "Chen et al., Training deep nets with sublinear memory cost, 2016",
        .mechanisms = "recompute",
@@ -77,6 +82,11 @@ std::vector<PolicyInfo> make_catalogue() {
                    {"ignore_below", "0.1",
                     "hidden swaps leave values below this share of the mean size alone"}},
        .make = make_capuchin},
+  };
+}
+
+std::vector<PolicyInfo> our_own() {
+  return {
       {.name = "tide",
        .paper = "",
        .mechanisms = "recompute+swap",
@@ -90,6 +100,13 @@ std::vector<PolicyInfo> make_catalogue() {
                    {"floor", "yes", "yes or no: whether capuchin, dtr and sublinear plan too"}},
        .make = make_tide},
   };
+}
+
+std::vector<PolicyInfo> make_catalogue() {
+  std::vector<PolicyInfo> rows = baselines();
+  for (const auto& more : {published(), our_own()})
+    rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace lowtide::policy {
 
 struct TideOptions {
   // How many plans are tried, for a step of a thousand ops; a longer step gets fewer.
-  double tries = 360;
+  double tries = 1200;
   std::uint64_t seed = 1;
   bool may_swap = true;
   bool may_recompute = true;

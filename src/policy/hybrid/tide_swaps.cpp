@@ -16,15 +16,18 @@ using trace::Tick;
 // A copy is planned to end this part of the step ahead of its need: real copies and real ops take
 // more or less than they were measured to.
 constexpr double kAheadShare = 0.004;
-// A swap whose copies leave it less than this share of the over-full time of its gap is not worth
-// its link time.
-constexpr double kLeastShare = 0.35;
+// A swap that covers less than this share of the over-full part of the step is not worth its link
+// time.
+constexpr double kLeastShare = 0.12;
+
+// What a replay may ask for before the gap ends has to come back early, or stay.
+constexpr double kWantedEarlyShare = 0.3;
 
 struct Candidate {
   ValueId value;
   Tick from = 0;
   Tick to = 0;
-  // Over-full seconds that the gap spans.
+  // Over-full seconds that the gap spans, each weighed by how far over the budget it is.
   double full_seconds = 0;
   double worth = 0;
 };
@@ -63,7 +66,7 @@ class Chooser {
   }
 
  private:
-  // Over-full seconds in the ticks first..last.
+  // Weighed over-full seconds in the ticks first..last.
   double full_seconds(Tick first, Tick last) const {
     if (first > last) return 0;
     return full_before_[static_cast<std::size_t>(last) + 1] -
@@ -105,10 +108,26 @@ class Chooser {
     const OpId producer = step_.trace.value(c.value).producer;
     const double price =
         wishes_.prices.empty() ? 1 : static_cast<double>(wishes_.prices[c.value.slot()]);
-    const double seconds = step_.reach.can_drop(c.value)
-                               ? step_.replay_seconds(producer)
-                               : static_cast<double>(step_.costs.value(c.value)) * kDearest;
-    return price * seconds / static_cast<double>(step_.costs.value(c.value)) * c.full_seconds;
+    const double seconds =
+        step_.reach.can_drop(c.value)
+            ? step_.replay_seconds(producer)
+            : static_cast<double>(step_.costs.value(c.value)) * wishes_.source_price;
+    const double share = may_be_wanted_early(c) ? kWantedEarlyShare : 1;
+    return share * price * seconds / static_cast<double>(step_.costs.value(c.value)) *
+           c.full_seconds;
+  }
+
+  // Whether a replay could ask for it within the gap: something that was made from it may be
+  // dropped and is read before the gap ends.
+  bool may_be_wanted_early(const Candidate& c) const {
+    for (const Tick reader : step_.lifetimes.of(c.value).reads) {
+      if (reader > c.from) break;
+      for (const Use& write : step_.trace.writes(step_.lifetimes.op_at(reader))) {
+        if (write.side_effect || !step_.reach.can_drop(write.value)) continue;
+        if (step_.next_read(write.value, c.from + 1) < c.to) return true;
+      }
+    }
+    return false;
   }
 
   void take(const Candidate& c) {
@@ -121,7 +140,7 @@ class Chooser {
     if (in.start < out.end) return;
     const Tick gone_from = step_.clock.first_starting_from(out.end);
     const Tick issue = std::clamp(step_.clock.last_started_by(in.start), c.from + 1, c.to);
-    if (full_seconds(gone_from, issue - 1) < kLeastShare * c.full_seconds) return;
+    if (full_seconds(gone_from, issue - 1) < kLeastShare * full_before_.back()) return;
     out_lane_.take(out);
     in_lane_.take(in);
     host_left_ -= bytes;
@@ -130,16 +149,13 @@ class Chooser {
     swaps_.push_back({c.value, TierId{0}, c.from, issue, c.to});
   }
 
-  // Seconds a byte for what no replay can bring back: more than any op takes.
-  static constexpr double kDearest = 1e-8;
-
   const TideStep& step_;
   const SwapWishes& wishes_;
   const Tier& tier_;
   std::int64_t host_left_;
   solve::RangeMax profile_;
   double ahead_seconds_;
-  // By tick: over-full seconds of all before it.
+  // By tick: weighed over-full seconds of all before it.
   std::vector<double> full_before_;
   std::vector<Candidate> candidates_;
   CopyLane out_lane_;
