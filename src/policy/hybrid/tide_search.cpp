@@ -28,6 +28,7 @@ constexpr double kLinkSpeed = 0.9;
 constexpr int kSwapRounds = 8;
 constexpr int kPatientRounds = 2;
 constexpr std::int64_t kLeastTries = 3;
+constexpr std::int64_t kMostTries = 1500;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // What one try decides by.
@@ -59,8 +60,8 @@ class Search {
     first_.weights.may_replay = options.may_recompute;
     if (!options.may_swap) first_.wishes.link_share = 0;
     const auto ops = static_cast<double>(problem.trace->ops().size());
-    tries_left_ =
-        std::max(kLeastTries, static_cast<std::int64_t>(options.tries * 1000 / (ops + 100)));
+    tries_left_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)),
+                             kLeastTries, kMostTries);
     digest_ = digest(*problem.trace);
   }
 

@@ -10,7 +10,8 @@
 namespace lowtide::policy {
 
 struct TideOptions {
-  // How many plans are tried, for a step of a thousand ops; a longer step gets fewer.
+  // How many plans are tried for a step of a thousand ops; a longer step gets fewer, a shorter one
+  // more.
   double tries = 1200;
   std::uint64_t seed = 1;
   bool may_swap = true;
@@ -18,7 +19,7 @@ struct TideOptions {
 };
 
 // The best plan that the search finds for the budget; nothing if it finds none. One try takes time
-// in proportion to the ops, and all tries together about the same for steps of any length.
+// in proportion to the ops, and all tries together about the same for steps up to 10^5 ops.
 std::optional<Plan> search_tide(const Problem& problem, const TideOptions& options);
 
 // Whether the first try of the search fits.

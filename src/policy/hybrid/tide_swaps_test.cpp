@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "policy/hybrid/tide_swaps.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -53,19 +55,25 @@ TEST(TideSwaps, PricesChangeTheOrder) {
   EXPECT_EQ(swaps[0].value, kA);
 }
 
-TEST(TideSwaps, AValueThatIsWantedEarlyComesBackEarlyOrStays) {
-  const sim::TestStep step(kOneSlot, 31);
+TEST(TideSwaps, AValueThatIsWantedEarlierIsBackByThenOrStays) {
+  std::string two_peaks(kOneSlot);
+  const std::string_view peak = "op peak forward device=100 : w -> t\n";
+  two_peaks.insert(two_peaks.find(peak) + peak.size(), "op still forward device=50 : w t ->\n");
+  const sim::TestStep step(two_peaks, 31);
   SwapWishes wishes;
   wishes.wanted_by.assign(step.problem.trace->values().size(), step.problem.trace->end().index + 1);
-  wishes.wanted_by[kB.slot()] = 4;
-  wishes.prices.assign(step.problem.trace->values().size(), 1.0F);
-  wishes.prices[kB.slot()] = 20;
-  const std::vector<SwapDecision> early = swaps_of(step.problem, wishes);
-  ASSERT_FALSE(early.empty());
-  EXPECT_EQ(early[0].value, kB);
-  EXPECT_EQ(early[0].need, 4);
-  wishes.wanted_by[kB.slot()] = -1;
-  for (const SwapDecision& swap : swaps_of(step.problem, wishes)) EXPECT_NE(swap.value, kB);
+  wishes.wanted_by[kB.slot()] = 5;
+  std::vector<SwapDecision> swaps = swaps_of(step.problem, wishes);
+  ASSERT_EQ(swaps.size(), 1U);
+  EXPECT_EQ(swaps[0].value, kB);
+  EXPECT_EQ(swaps[0].issue, 4);
+  EXPECT_EQ(swaps[0].need, 5);
+  for (const trace::Tick never_gone : {4, -1}) {
+    wishes.wanted_by[kB.slot()] = never_gone;
+    swaps = swaps_of(step.problem, wishes);
+    ASSERT_EQ(swaps.size(), 1U);
+    EXPECT_EQ(swaps[0].value, kA);
+  }
 }
 
 TEST(TideSwaps, NothingIsMovedWithoutTierLinkOrNeed) {
