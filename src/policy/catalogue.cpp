@@ -93,7 +93,7 @@ std::vector<PolicyInfo> our_own() {
        .summary =
            "copies that compute hides, then replays chosen with the next uses known; searched",
        .options = {{"tries", "360",
-                    "plans tried for a step of a thousand ops; longer ones get fewer"},
+                    "runs of the search for a step of a thousand ops; longer ones get fewer"},
                    {"seed", "1", "for the search"},
                    {"swap", "yes", "yes or no: whether values may be moved"},
                    {"recompute", "yes", "yes or no: whether values may be replayed"},

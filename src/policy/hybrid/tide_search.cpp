@@ -66,17 +66,30 @@ class Search {
   }
 
   std::optional<Plan> best() {
-    attempt(first_);
+    if (!find_first()) return std::nullopt;
     tune();
-    if (!best_) return std::nullopt;
     improve();
     return std::move(best_->plan);
   }
 
-  // Without a search.
-  bool first_fits() {
-    attempt(first_);
-    return best_.has_value();
+  // Whether there is any plan; what comes after it only makes it better.
+  bool find_first() {
+    // More than a whole link: the copies show, but they may be the only way.
+    for (const double crowding : {1.0, 0.6, 0.0, 3.0}) {
+      for (const double horizon : {first_.weights.horizon, 0.3}) {
+        for (const double shared : {first_.weights.shared, 1.0, 0.2}) {
+          if (tries_left_ <= 0) return false;
+          Guess guess = first_;
+          guess.wishes.link_share *= crowding;
+          guess.weights.horizon = horizon;
+          guess.weights.shared = shared;
+          attempt(std::move(guess));
+          if (best_) return true;
+        }
+      }
+      if (first_.wishes.link_share == 0) return false;
+    }
+    return false;
   }
 
  private:
@@ -98,7 +111,7 @@ class Search {
         }
       }
     }
-    if (tries_left_ <= 0 || !best_) return;
+    if (tries_left_ <= 0) return;
     Guess guess = best_->guess;
     guess.weights.keep_dead = true;
     attempt(std::move(guess));
@@ -125,7 +138,7 @@ class Search {
         guess.wishes.source_price *= factor * factor * factor;
         break;
       case 0:
-        guess.wishes.link_share = std::min(1.0, guess.wishes.link_share * factor);
+        guess.wishes.link_share *= factor;
         break;
       case 1:
         guess.weights.horizon *= factor;
@@ -189,7 +202,6 @@ class Search {
   }
 
   void attempt(Guess guess) {
-    --tries_left_;
     std::optional<Plan> plan = plan_for(guess);
     if (!plan) return;
     const double seconds = sim::simulated_seconds(cautious_, *plan);
@@ -217,6 +229,7 @@ class Search {
 
   std::optional<Plan> plan_for(Guess& guess) {
     for (int round = 0; round < kSwapRounds; ++round) {
+      --tries_left_;
       std::optional<TideRun> run =
           run_tide(step_, guess.weights, choose_swaps(step_, guess.wishes), extra_limit());
       if (!run) return std::nullopt;
@@ -259,7 +272,7 @@ std::optional<Plan> search_tide(const Problem& problem, const TideOptions& optio
 }
 
 bool tide_fits(const Problem& problem, const TideOptions& options) {
-  return Search(problem, options).first_fits();
+  return Search(problem, options).find_first();
 }
 
 }  // namespace lowtide::policy

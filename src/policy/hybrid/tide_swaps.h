@@ -10,7 +10,7 @@
 namespace lowtide::policy {
 
 struct SwapWishes {
-  // How much of each lane of the link planned copies may fill.
+  // How much of each lane of the link planned copies may fill; more than 1 and some will show.
   double link_share = 0.95;
   // What a byte of a value that no replay can bring back is worth, in seconds.
   double source_price = 1e-8;
