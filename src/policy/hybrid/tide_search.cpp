@@ -66,8 +66,8 @@ class Search {
   }
 
   std::optional<Plan> best() {
-    if (!find_first()) return std::nullopt;
-    tune();
+    if (find_first()) tune();
+    if (!best_) return std::nullopt;
     improve();
     return std::move(best_->plan);
   }
@@ -87,9 +87,10 @@ class Search {
           if (best_) return true;
         }
       }
-      if (first_.wishes.link_share == 0) return false;
+      if (first_.wishes.link_share == 0) break;
     }
-    return false;
+    tune();
+    return best_.has_value();
   }
 
  private:
@@ -111,7 +112,7 @@ class Search {
         }
       }
     }
-    if (tries_left_ <= 0) return;
+    if (tries_left_ <= 0 || !best_) return;
     Guess guess = best_->guess;
     guess.weights.keep_dead = true;
     attempt(std::move(guess));

@@ -3,6 +3,7 @@
 #include "policy/hybrid/tide_swaps.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "policy/hybrid/copy_lane.h"
@@ -22,6 +23,9 @@ constexpr double kLeastShare = 0.12;
 
 // What a replay may ask for before the gap ends has to come back early, or stay.
 constexpr double kWantedEarlyShare = 0.3;
+
+// A lane full of copies with small gaps between them would be searched from end to end.
+constexpr std::size_t kStretchesSearched = 32;
 
 struct Candidate {
   ValueId value;
@@ -136,13 +140,14 @@ class Chooser {
     const double out_seconds = cost::write_seconds(tier_, bytes) / wishes_.link_share;
     const double in_seconds = cost::read_seconds(tier_, bytes) / wishes_.link_share;
     const CopyLane::Slot out = out_lane_.earliest(step_.clock.end(c.from), out_seconds);
-    const CopyLane::Slot in = in_lane_.latest(step_.clock.start(c.to) - ahead_seconds_, in_seconds);
-    if (in.start < out.end) return;
+    const std::optional<CopyLane::Slot> in = in_lane_.latest_nearby(
+        step_.clock.start(c.to) - ahead_seconds_, in_seconds, kStretchesSearched);
+    if (!in || in->start < out.end) return;
     const Tick gone_from = step_.clock.first_starting_from(out.end);
-    const Tick issue = std::clamp(step_.clock.last_started_by(in.start), c.from + 1, c.to);
+    const Tick issue = std::clamp(step_.clock.last_started_by(in->start), c.from + 1, c.to);
     if (full_seconds(gone_from, issue - 1) < kLeastShare * full_before_.back()) return;
     out_lane_.take(out);
-    in_lane_.take(in);
+    in_lane_.take(*in);
     host_left_ -= bytes;
     profile_.add(static_cast<std::size_t>(gone_from), static_cast<std::size_t>(issue - 1),
                  -step_.costs.value(c.value));
