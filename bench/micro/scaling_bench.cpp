@@ -57,6 +57,7 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
 }
 
 BENCHMARK_CAPTURE(plan_step, capuchin, "capuchin")->Apply(sizes);
+BENCHMARK_CAPTURE(plan_step, tide, "tide")->Apply(sizes);
 BENCHMARK_CAPTURE(plan_step, sublinear, "sublinear")->Apply(sizes);
 BENCHMARK_CAPTURE(plan_step, dtr, "dtr")->Apply(sizes);
 BENCHMARK_CAPTURE(check_plan, dtr, "dtr")->Apply(sizes);

@@ -45,10 +45,9 @@ struct SessionOptions {
   /// "cpu", "cuda", "cuda:1". Empty: the first GPU, or the CPU where there is none.
   std::string device{};
   Means means = Means::kMixed;
-  /// How steps that do not fit are planned: "auto" (on a GPU by several policies, of whose plans
-  /// the one that the simulator finds quickest is taken; on the CPU not at all), a policy of the
-  /// catalogue (lowtide/policy.h), such as "capuchin", or "online" (no plans: a rule decides
-  /// whenever memory runs short). Plans are made from the second step on, beside the training, once
+  /// How steps that do not fit are planned: "auto" (on a GPU by "tide", on the CPU not at all), a
+  /// policy of the catalogue (lowtide/policy.h), such as "capuchin", or "online" (no plans: a rule
+  /// decides whenever memory runs short). Plans are made from the second step on, beside the training, once
   /// for each shape of step. Until there is one, and wherever a step leaves its plan, the online
   /// rule decides.
   std::string policy = "auto";

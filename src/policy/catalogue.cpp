@@ -23,7 +23,7 @@ std::vector<OptionInfo> with(OptionInfo first, std::vector<OptionInfo> rest) {
   return rest;
 }
 
-std::vector<PolicyInfo> make_catalogue() {
+std::vector<PolicyInfo> baselines() {
   return {
       {.name = "keep_all",
        .paper = "",
@@ -50,6 +50,11 @@ std::vector<PolicyInfo> make_catalogue() {
        .summary = "drops any value; a baseline",
        .options = online_options("one"),
        .make = make_random},
+  };
+}
+
+std::vector<PolicyInfo> published() {
+  return {
       {.name = "sublinear",
        .paper = "Chen et al., Training deep nets with sublinear memory cost, 2016",
        .mechanisms = "recompute",
@@ -77,19 +82,31 @@ std::vector<PolicyInfo> make_catalogue() {
                    {"ignore_below", "0.1",
                     "hidden swaps leave values below this share of the mean size alone"}},
        .make = make_capuchin},
+  };
+}
+
+std::vector<PolicyInfo> our_own() {
+  return {
       {.name = "tide",
        .paper = "",
        .mechanisms = "recompute+swap",
        .summary =
            "copies that compute hides, then replays chosen with the next uses known; searched",
        .options = {{"tries", "360",
-                    "plans tried for a step of a thousand ops; longer ones get fewer"},
+                    "runs of the search for a step of a thousand ops; longer ones get fewer"},
                    {"seed", "1", "for the search"},
                    {"swap", "yes", "yes or no: whether values may be moved"},
                    {"recompute", "yes", "yes or no: whether values may be replayed"},
                    {"floor", "yes", "yes or no: whether capuchin, dtr and sublinear plan too"}},
        .make = make_tide},
   };
+}
+
+std::vector<PolicyInfo> make_catalogue() {
+  std::vector<PolicyInfo> rows = baselines();
+  for (const auto& more : {published(), our_own()})
+    rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Catalogue, NamesAreUniqueAndFindTheirRow) {
 
 TEST(Catalogue, HasThePoliciesToStartWith) {
   for (const char* name :
-       {"keep_all", "evict_all", "sublinear", "capuchin", "dtr", "lru", "random"}) {
+       {"keep_all", "evict_all", "sublinear", "capuchin", "dtr", "lru", "random", "tide"}) {
     EXPECT_NO_THROW(policy_named(name)) << name;
   }
 }

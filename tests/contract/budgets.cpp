@@ -32,6 +32,9 @@ const std::vector<SlowPair>& slow_pairs() {
       {"sublinear_recursive", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"capuchin_no_swap", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"sublinear", {Source::kRecorded, "lstm"}, {90, 50, 20}},
+      // Contain sublinear.
+      {"tide", {Source::kRecorded, "lstm"}, {90, 50}},
+      {"tide_no_swap", {Source::kRecorded, "lstm"}, {90, 50}},
   };
   return kPairs;
 }

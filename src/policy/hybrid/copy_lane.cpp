@@ -16,16 +16,22 @@ CopyLane::Slot CopyLane::earliest(double from, double length) const {
 }
 
 CopyLane::Slot CopyLane::latest(double by, double length) const {
+  return *latest_nearby(by, length, busy_.size());
+}
+
+std::optional<CopyLane::Slot> CopyLane::latest_nearby(double by, double length,
+                                                      std::size_t stretches) const {
   double end = by;
   // The first stretch that starts at `by` or later does not matter; those before it may.
   auto next = busy_.lower_bound(by);
   while (next != busy_.begin()) {
     const auto previous = std::prev(next);
     if (previous->second <= end - length) break;
+    if (stretches-- == 0) return std::nullopt;
     end = std::min(end, previous->first);
     next = previous;
   }
-  return {end - length, end};
+  return Slot{end - length, end};
 }
 
 void CopyLane::take(Slot slot) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 
@@ -19,6 +20,8 @@ class CopyLane {
   Slot earliest(double from, double length) const;
   // The latest free slot of that length that ends by `by`; it starts no earlier than 0 if it can.
   Slot latest(double by, double length) const;
+  // The same, looking past so many busy stretches at most; nothing if it is not found by then.
+  std::optional<Slot> latest_nearby(double by, double length, std::size_t stretches) const;
 
   // Requires: the slot is free.
   void take(Slot slot);

@@ -80,5 +80,16 @@ RC_GTEST_PROP(CopyLane, FindsWhatASearchOverWholeSecondsFinds, ()) {
   }
 }
 
+TEST(CopyLane, ASearchNearbyGivesUpAfterSoManyStretches) {
+  CopyLane lane;
+  lane.take({10, 12});
+  lane.take({13, 15});
+  EXPECT_EQ(lane.latest_nearby(15, 2, 1), std::nullopt);
+  const auto slot = lane.latest_nearby(15, 2, 2);
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(slot->end, 10);
+  EXPECT_EQ(lane.latest_nearby(20, 5, 0)->start, 15);
+}
+
 }  // namespace
 }  // namespace lowtide::policy

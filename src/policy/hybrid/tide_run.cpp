@@ -21,7 +21,8 @@ enum class Where : std::uint8_t { kNowhere, kDevice, kIncoming, kTier };
 
 class Runner {
  public:
-  Runner(const TideStep& step, const TideWeights& weights, const std::vector<SwapDecision>& swaps)
+  Runner(const TideStep& step, const TideWeights& weights, const std::vector<SwapDecision>& swaps,
+         double max_extra_seconds)
       : step_(step),
         trace_(step.trace),
         lifetimes_(step.lifetimes),
@@ -32,6 +33,7 @@ class Runner {
         large_([this](ValueId value) { return score(value); }),
         small_([this](ValueId value) { return score(value); }),
         values_(trace_.values().size()),
+        max_extra_seconds_(max_extra_seconds),
         max_replays_(static_cast<std::int64_t>(
             kMaxReplaysPerOp * static_cast<double>(trace_.ops().size()) + 100)) {
     sort_decisions();
@@ -294,7 +296,7 @@ class Runner {
     for (const Use& write : trace_.writes(id)) bytes += costs_.value(write.value);
     if (!make_room(bytes, Drop::Side::kBefore)) return false;
     tick_peak_bytes_ = std::max(tick_peak_bytes_, used_bytes_ + bytes);
-    if (++replays_ > max_replays_) return false;
+    if (++replays_ > max_replays_ || extra_seconds_ > max_extra_seconds_) return false;
     result_.actions.emplace_back(Run{id, here()});
     extra_seconds_ += costs_.op(id);
     return true;
@@ -489,6 +491,7 @@ class Runner {
   VictimHeap large_;
   VictimHeap small_;
   std::vector<State> values_;
+  double max_extra_seconds_;
   std::int64_t max_replays_;
   // By tick.
   base::Grouped<std::size_t> moves_at_;
@@ -518,8 +521,8 @@ class Runner {
 }  // namespace
 
 std::optional<TideRun> run_tide(const TideStep& step, const TideWeights& weights,
-                                const std::vector<SwapDecision>& swaps) {
-  return Runner(step, weights, swaps).run();
+                                const std::vector<SwapDecision>& swaps, double max_extra_seconds) {
+  return Runner(step, weights, swaps, max_extra_seconds).run();
 }
 
 }  // namespace lowtide::policy

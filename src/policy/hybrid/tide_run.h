@@ -38,8 +38,8 @@ struct TideRun {
 // lacking beyond that, values are dropped by the weights, with their next uses known. What is read
 // and not there is computed again, and stays from then on until room is lacking again: a chain of
 // dropped values is replayed once for all its readers where there is room. Returns nothing if
-// something does not fit, or if there are too many replays.
+// something does not fit, or if replays and waits take more than the given seconds.
 std::optional<TideRun> run_tide(const TideStep& step, const TideWeights& weights,
-                                const std::vector<SwapDecision>& swaps);
+                                const std::vector<SwapDecision>& swaps, double max_extra_seconds);
 
 }  // namespace lowtide::policy

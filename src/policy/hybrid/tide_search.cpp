@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -20,12 +21,15 @@ namespace {
 
 using trace::Tick;
 
-// Plans are compared on links that are slower than the machine's: copies that only just hide in the
-// simulator do not on a real machine.
+// Plans are made and compared on links that are slower than the machine's: copies that only just
+// hide in the simulator do not on a real machine.
 constexpr double kLinkSpeed = 0.9;
 // How often swaps are planned again because replays want their values earlier.
-constexpr int kSwapRounds = 4;
+constexpr int kSwapRounds = 8;
+constexpr int kPatientRounds = 2;
 constexpr std::int64_t kLeastTries = 3;
+constexpr std::int64_t kMostTries = 1500;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // What one try decides by.
 struct Guess {
@@ -37,48 +41,68 @@ struct Outcome {
   Guess guess;
   Plan plan;
   double seconds = 0;
+  // By value: whether it is dropped, or moved if it cannot be dropped.
+  std::vector<bool> leaves;
 };
+
+Problem with_slower_links(Problem problem) {
+  for (Tier& tier : problem.machine.tiers) {
+    tier.read_bytes_per_second *= kLinkSpeed;
+    tier.write_bytes_per_second *= kLinkSpeed;
+  }
+  return problem;
+}
 
 class Search {
  public:
   Search(const Problem& problem, const TideOptions& options)
-      : problem_(problem), step_(problem), cautious_(problem), random_(options.seed) {
+      : cautious_(with_slower_links(problem)), step_(cautious_), random_(options.seed) {
     first_.weights.may_replay = options.may_recompute;
     if (!options.may_swap) first_.wishes.link_share = 0;
-    for (Tier& tier : cautious_.machine.tiers) {
-      tier.read_bytes_per_second *= kLinkSpeed;
-      tier.write_bytes_per_second *= kLinkSpeed;
-    }
     const auto ops = static_cast<double>(problem.trace->ops().size());
-    tries_left_ =
-        std::max(kLeastTries, static_cast<std::int64_t>(options.tries * 1000 / (ops + 100)));
+    tries_left_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)),
+                             kLeastTries, kMostTries);
     digest_ = digest(*problem.trace);
   }
 
   std::optional<Plan> best() {
-    attempt(first_);
-    tune();
+    if (find_first()) tune();
     if (!best_) return std::nullopt;
     improve();
     return std::move(best_->plan);
   }
 
-  // Without a search.
-  bool first_fits() {
-    attempt(first_);
+  // Whether there is any plan; what comes after it only makes it better.
+  bool find_first() {
+    // More than a whole link: the copies show, but they may be the only way.
+    for (const double crowding : {1.0, 0.6, 0.0, 3.0}) {
+      for (const double horizon : {first_.weights.horizon, 0.3}) {
+        for (const double shared : {first_.weights.shared, 1.0, 0.2}) {
+          if (tries_left_ <= 0) return false;
+          Guess guess = first_;
+          guess.wishes.link_share *= crowding;
+          guess.weights.horizon = horizon;
+          guess.weights.shared = shared;
+          attempt(std::move(guess));
+          if (best_) return true;
+        }
+      }
+      if (first_.wishes.link_share == 0) break;
+    }
+    tune();
     return best_.has_value();
   }
 
  private:
-  static constexpr std::array kShares{0.85, 0.7, 0.5, 0.0};
-  static constexpr std::array kHorizons{0.1, 0.01, 1.0};
+  static constexpr std::array kShares{0.95, 0.6, 0.0};
+  static constexpr std::array kHorizons{0.02, 0.1};
 
   // The settings as a coarse grid: they do not work apart.
   void tune() {
     for (const double share : kShares) {
       if (share > 0 && first_.wishes.link_share == 0) continue;
       for (const double horizon : kHorizons) {
-        for (const double shared : {0.0, 1.0}) {
+        for (const double shared : {0.1, 0.4, 0.7, 1.0}) {
           if (tries_left_ <= 0) return;
           Guess guess = first_;
           guess.wishes.link_share = share;
@@ -102,7 +126,7 @@ class Search {
       if (random_.below(8) == 0) {
         vary_settings(guess);
       } else {
-        vary_prices(guess);
+        for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) vary_prices(guess);
       }
       attempt(std::move(guess));
     }
@@ -110,9 +134,12 @@ class Search {
 
   void vary_settings(Guess& guess) {
     const double factor = random_.uniform() < 0.5 ? 0.7 : 1.4;
-    switch (random_.below(3)) {
+    switch (random_.below(4)) {
+      case 3:
+        guess.wishes.source_price *= factor * factor * factor;
+        break;
       case 0:
-        guess.wishes.link_share = std::min(1.0, guess.wishes.link_share * factor);
+        guess.wishes.link_share *= factor;
         break;
       case 1:
         guess.weights.horizon *= factor;
@@ -122,31 +149,42 @@ class Search {
     }
   }
 
-  // Values of one kind, or all of one stretch of the step, become dearer or cheaper.
+  // Some values of one kind change places with others: dearer if most of them are dropped by the
+  // best plan so far, cheaper if not.
   void vary_prices(Guess& guess) {
-    static constexpr std::array<float, 6> kFactors{0.25F, 0.5F, 0.8F, 1.25F, 2.0F, 4.0F};
-    const float factor = kFactors[random_.below(kFactors.size())];
+    static constexpr std::array<float, 3> kFactors{1.5F, 2.5F, 5.0F};
     std::vector<float>& prices = guess.weights.prices;
     prices.resize(step_.trace.values().size(), 1.0F);
-    const auto change = [&](ValueId value) { prices[value.slot()] *= factor; };
-    const std::uint64_t what = random_.below(4);
-    if (what == 0) {
-      for (const ValueId value : candidates_) {
-        if (random_.below(4) == 0) change(value);
-      }
-    } else if (what == 1) {
-      for (const ValueId value : groups_[random_.below(groups_.size())]) change(value);
-    } else {
-      // Candidates are in order of birth.
-      const std::size_t first = random_.below(candidates_.size());
-      const std::size_t count = 1 + random_.below(what == 2 ? 4 : 1 + candidates_.size() / 4);
-      const std::size_t last = std::min(candidates_.size(), first + count);
-      for (std::size_t i = first; i < last; ++i) change(candidates_[i]);
-    }
+    const std::vector<ValueId> chosen = choose_some(groups_[random_.below(groups_.size())]);
+    const auto left = std::count_if(chosen.begin(), chosen.end(),
+                                    [&](ValueId value) { return best_->leaves[value.slot()]; });
+    const bool mostly_leave = 2 * static_cast<std::size_t>(left) >= chosen.size();
+    // What cannot be dropped leaves, if at all, by a copy, and is copied the sooner the dearer it
+    // is.
+    const bool by_replay = step_.reach.can_drop(chosen.front());
+    float factor = kFactors[random_.below(kFactors.size())];
+    if (mostly_leave != by_replay) factor = 1 / factor;
+    for (const ValueId value : chosen) prices[value.slot()] *= factor;
     guess.wishes.prices = prices;
   }
 
-  // Values that matter, all together and by what makes them: layers of a net are alike.
+  // All of a kind, a stretch of them, or every second or third.
+  std::vector<ValueId> choose_some(const std::vector<ValueId>& group) {
+    std::size_t first = 0;
+    std::size_t last = group.size();
+    std::size_t stride = 1;
+    const std::uint64_t what = random_.below(4);
+    if (what == 1) stride = 2 + random_.below(2);
+    if (what >= 2) {
+      first = random_.below(group.size());
+      last = first + 1 + random_.below(group.size() - first);
+    }
+    std::vector<ValueId> chosen;
+    for (std::size_t i = first; i < last; i += stride) chosen.push_back(group[i]);
+    return chosen;
+  }
+
+  // Values that matter, by what makes them: the layers of a net are alike. In order of birth.
   void group_values() {
     std::unordered_map<std::string, std::size_t> group_of;
     for (std::size_t i = 0; i < step_.trace.values().size(); ++i) {
@@ -154,9 +192,9 @@ class Search {
       if (step_.costs.value(value) < std::max<std::int64_t>(1, step_.small_bytes)) continue;
       const trace::Lifetime& life = step_.lifetimes.of(value);
       if (life.dies <= life.born + 1) continue;
-      candidates_.push_back(value);
       const OpId producer = step_.trace.value(value).producer;
-      const std::string name = (producer.valid() ? step_.trace.op(producer).name : "") + " " +
+      const std::string name = (producer.valid() ? step_.trace.op(producer).name : "") +
+                               (step_.reach.can_drop(value) ? " " : " kept ") +
                                std::to_string(step_.costs.value(value));
       const auto [entry, is_new] = group_of.emplace(name, groups_.size());
       if (is_new) groups_.emplace_back();
@@ -165,27 +203,45 @@ class Search {
   }
 
   void attempt(Guess guess) {
-    --tries_left_;
     std::optional<Plan> plan = plan_for(guess);
     if (!plan) return;
     const double seconds = sim::simulated_seconds(cautious_, *plan);
     if (best_ && seconds >= best_->seconds) return;
-    best_ = Outcome{std::move(guess), *std::move(plan), seconds};
+    best_ = Outcome{std::move(guess), *std::move(plan), seconds, {}};
+    list_leaving(*best_);
+  }
+
+  void list_leaving(Outcome& outcome) const {
+    outcome.leaves.resize(step_.trace.values().size(), false);
+    for (const Action& action : outcome.plan.actions) {
+      if (const auto* drop = std::get_if<Drop>(&action)) outcome.leaves[drop->value.slot()] = true;
+      const auto* move = std::get_if<Move>(&action);
+      if (move == nullptr || step_.reach.can_drop(move->value)) continue;
+      outcome.leaves[move->value.slot()] = true;
+    }
+  }
+
+  // How many seconds of replays a plan may have that could still be better than the best so far: a
+  // little more than that one has in all, since some may hide behind the host.
+  double extra_limit() const {
+    const double plain = step_.clock.end(step_.lifetimes.end());
+    return best_ ? 1.05 * best_->seconds - plain : kNoLimit;
   }
 
   std::optional<Plan> plan_for(Guess& guess) {
     for (int round = 0; round < kSwapRounds; ++round) {
+      --tries_left_;
       std::optional<TideRun> run =
-          run_tide(step_, guess.weights, choose_swaps(step_, guess.wishes));
+          run_tide(step_, guess.weights, choose_swaps(step_, guess.wishes), extra_limit());
       if (!run) return std::nullopt;
       const bool is_last = round + 1 == kSwapRounds;
       if (run->is_valid && (run->early_needs.empty() || is_last)) return finish(*std::move(run));
       std::vector<Tick>& wanted_by = guess.wishes.wanted_by;
       wanted_by.resize(step_.trace.values().size(), step_.never());
       for (const auto& [value, tick] : run->early_needs) {
-        // What is still early when the rounds are nearly over had better stay.
+        // What is wanted early again and again had better stay.
         wanted_by[value.slot()] =
-            round + 2 < kSwapRounds ? std::min(wanted_by[value.slot()], tick) : -1;
+            round < kPatientRounds ? std::min(wanted_by[value.slot()], tick) : -1;
       }
     }
     return std::nullopt;
@@ -195,19 +251,17 @@ class Search {
     Plan plan;
     plan.policy = "tide";
     plan.trace_digest = digest_;
-    plan.budget_bytes = problem_.budget_bytes;
+    plan.budget_bytes = cautious_.budget_bytes;
     plan.actions = std::move(run.actions);
     return plan;
   }
 
-  const Problem& problem_;
-  TideStep step_;
   Problem cautious_;
+  TideStep step_;
   base::Random random_;
   Guess first_;
   std::int64_t tries_left_ = 0;
   std::string digest_;
-  std::vector<ValueId> candidates_;
   std::vector<std::vector<ValueId>> groups_;
   std::optional<Outcome> best_;
 };
@@ -219,7 +273,7 @@ std::optional<Plan> search_tide(const Problem& problem, const TideOptions& optio
 }
 
 bool tide_fits(const Problem& problem, const TideOptions& options) {
-  return Search(problem, options).first_fits();
+  return Search(problem, options).find_first();
 }
 
 }  // namespace lowtide::policy

@@ -10,18 +10,19 @@
 namespace lowtide::policy {
 
 struct TideOptions {
-  // How many plans are tried, for a step of a thousand ops; a longer step gets fewer.
-  double tries = 360;
+  // How many times the step is run through for a step of a thousand ops; a longer step gets fewer,
+  // a shorter one more.
+  double tries = 1200;
   std::uint64_t seed = 1;
   bool may_swap = true;
   bool may_recompute = true;
 };
 
 // The best plan that the search finds for the budget; nothing if it finds none. One try takes time
-// in proportion to the ops, and all tries together about the same for steps of any length.
+// in proportion to the ops, and all tries together about the same for steps up to 10^5 ops.
 std::optional<Plan> search_tide(const Problem& problem, const TideOptions& options);
 
-// Whether the first try of the search fits.
+// Whether it finds any.
 bool tide_fits(const Problem& problem, const TideOptions& options);
 
 }  // namespace lowtide::policy

@@ -3,6 +3,7 @@
 #include "policy/hybrid/tide_swaps.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "policy/hybrid/copy_lane.h"
@@ -16,15 +17,21 @@ using trace::Tick;
 // A copy is planned to end this part of the step ahead of its need: real copies and real ops take
 // more or less than they were measured to.
 constexpr double kAheadShare = 0.004;
-// A swap whose copies leave it less than this share of the over-full time of its gap is not worth
-// its link time.
-constexpr double kLeastShare = 0.35;
+// A swap that covers less than this share of the over-full part of the step is not worth its link
+// time.
+constexpr double kLeastShare = 0.12;
+
+// What a replay may ask for before the gap ends has to come back early, or stay.
+constexpr double kWantedEarlyShare = 0.3;
+
+// A lane full of copies with small gaps between them would be searched from end to end.
+constexpr std::size_t kStretchesSearched = 32;
 
 struct Candidate {
   ValueId value;
   Tick from = 0;
   Tick to = 0;
-  // Over-full seconds that the gap spans.
+  // Over-full seconds that the gap spans, each weighed by how far over the budget it is.
   double full_seconds = 0;
   double worth = 0;
 };
@@ -63,7 +70,7 @@ class Chooser {
   }
 
  private:
-  // Over-full seconds in the ticks first..last.
+  // Weighed over-full seconds in the ticks first..last.
   double full_seconds(Tick first, Tick last) const {
     if (first > last) return 0;
     return full_before_[static_cast<std::size_t>(last) + 1] -
@@ -105,10 +112,26 @@ class Chooser {
     const OpId producer = step_.trace.value(c.value).producer;
     const double price =
         wishes_.prices.empty() ? 1 : static_cast<double>(wishes_.prices[c.value.slot()]);
-    const double seconds = step_.reach.can_drop(c.value)
-                               ? step_.replay_seconds(producer)
-                               : static_cast<double>(step_.costs.value(c.value)) * kDearest;
-    return price * seconds / static_cast<double>(step_.costs.value(c.value)) * c.full_seconds;
+    const double seconds =
+        step_.reach.can_drop(c.value)
+            ? step_.replay_seconds(producer)
+            : static_cast<double>(step_.costs.value(c.value)) * wishes_.source_price;
+    const double share = may_be_wanted_early(c) ? kWantedEarlyShare : 1;
+    return share * price * seconds / static_cast<double>(step_.costs.value(c.value)) *
+           c.full_seconds;
+  }
+
+  // Whether a replay could ask for it within the gap: something that was made from it may be
+  // dropped and is read before the gap ends.
+  bool may_be_wanted_early(const Candidate& c) const {
+    for (const Tick reader : step_.lifetimes.of(c.value).reads) {
+      if (reader > c.from) break;
+      for (const Use& write : step_.trace.writes(step_.lifetimes.op_at(reader))) {
+        if (write.side_effect || !step_.reach.can_drop(write.value)) continue;
+        if (step_.next_read(write.value, c.from + 1) < c.to) return true;
+      }
+    }
+    return false;
   }
 
   void take(const Candidate& c) {
@@ -117,21 +140,19 @@ class Chooser {
     const double out_seconds = cost::write_seconds(tier_, bytes) / wishes_.link_share;
     const double in_seconds = cost::read_seconds(tier_, bytes) / wishes_.link_share;
     const CopyLane::Slot out = out_lane_.earliest(step_.clock.end(c.from), out_seconds);
-    const CopyLane::Slot in = in_lane_.latest(step_.clock.start(c.to) - ahead_seconds_, in_seconds);
-    if (in.start < out.end) return;
+    const std::optional<CopyLane::Slot> in = in_lane_.latest_nearby(
+        step_.clock.start(c.to) - ahead_seconds_, in_seconds, kStretchesSearched);
+    if (!in || in->start < out.end) return;
     const Tick gone_from = step_.clock.first_starting_from(out.end);
-    const Tick issue = std::clamp(step_.clock.last_started_by(in.start), c.from + 1, c.to);
-    if (full_seconds(gone_from, issue - 1) < kLeastShare * c.full_seconds) return;
+    const Tick issue = std::clamp(step_.clock.last_started_by(in->start), c.from + 1, c.to);
+    if (full_seconds(gone_from, issue - 1) < kLeastShare * full_before_.back()) return;
     out_lane_.take(out);
-    in_lane_.take(in);
+    in_lane_.take(*in);
     host_left_ -= bytes;
     profile_.add(static_cast<std::size_t>(gone_from), static_cast<std::size_t>(issue - 1),
                  -step_.costs.value(c.value));
     swaps_.push_back({c.value, TierId{0}, c.from, issue, c.to});
   }
-
-  // Seconds a byte for what no replay can bring back: more than any op takes.
-  static constexpr double kDearest = 1e-8;
 
   const TideStep& step_;
   const SwapWishes& wishes_;
@@ -139,7 +160,7 @@ class Chooser {
   std::int64_t host_left_;
   solve::RangeMax profile_;
   double ahead_seconds_;
-  // By tick: over-full seconds of all before it.
+  // By tick: weighed over-full seconds of all before it.
   std::vector<double> full_before_;
   std::vector<Candidate> candidates_;
   CopyLane out_lane_;

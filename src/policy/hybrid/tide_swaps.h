@@ -10,8 +10,10 @@
 namespace lowtide::policy {
 
 struct SwapWishes {
-  // How much of each lane of the link planned copies may fill.
-  double link_share = 0.8;
+  // How much of each lane of the link planned copies may fill; more than 1 and some will show.
+  double link_share = 0.95;
+  // What a byte of a value that no replay can bring back is worth, in seconds.
+  double source_price = 1e-8;
   // By value, empty where there are none: by when a replay wants it, if before its next read; -1 if
   // it is not to be swapped at all.
   std::vector<trace::Tick> wanted_by;

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "lowtide/simulate.h"
+#include "policy/test_outcome.h"
+#include "sim/test_step.h"
+
+namespace lowtide::policy {
+namespace {
+
+const PolicyOptions kAlone{{"floor", "no"}};
+
+// Long ops between the making of a and b and their use: both copies hide.
+constexpr std::string_view kFreeTime = R"(
+storage w 1 parameter start end
+storage a 10 activation
+storage b 10 activation
+storage t 20 activation
+storage d 1 activation end
+op fa forward : w -> a
+op fb forward : w -> b
+op warm forward device=50 : w ->
+op peak forward device=100 : w -> t
+op cool backward device=50 : w ->
+op gb backward : b -> d
+op ga backward : a d -> d
+)";
+
+// A chain of values, each made from the one before it and read once more on the way back. The first
+// is dear to replay.
+constexpr std::string_view kChain = R"(
+storage w 1 parameter start end
+storage a 10 activation
+storage b 10 activation
+storage c 10 activation
+storage d 10 activation
+storage g 1 activation end
+op fa forward device=20 : w -> a
+op fb forward : a -> b
+op fc forward : b -> c
+op fd forward : c -> d
+op gd backward device=20 : d -> g
+op gc backward device=5 : c g -> g
+op gb backward : b g -> g
+op ga backward : a g -> g
+)";
+
+double seconds_of(const TestStep& step, std::string_view policy,
+                  const PolicyOptions& options = {}) {
+  return simulate(step.problem, plan_of(step, policy, options)).seconds;
+}
+
+TEST(Tide, AStepThatFitsIsLeftAlone) { EXPECT_EQ(actions_of(TestStep(kFreeTime, 41), "tide"), ""); }
+
+TEST(Tide, CopiesThatHideCostNothing) {
+  const TestStep step(kFreeTime, 22);
+  const Plan plan = plan_of(step, "tide", kAlone);
+  EXPECT_EQ(count_of<Move>(plan), 2);
+  EXPECT_EQ(replays_of(plan), 0);
+  const Timeline timeline = simulate(step.problem, plan);
+  EXPECT_EQ(timeline.seconds, timeline.compute_seconds);
+}
+
+TEST(Tide, WithoutATierOrWithoutLeaveToMoveValuesAreReplayed) {
+  TestStep without_tier(kFreeTime, 22);
+  without_tier.problem.machine.tiers.clear();
+  EXPECT_EQ(replays_of(plan_of(without_tier, "tide", kAlone)), 2);
+  const Plan plan = plan_of(TestStep(kFreeTime, 22), "tide", {{"floor", "no"}, {"swap", "no"}});
+  EXPECT_EQ(count_of<Move>(plan), 0);
+  EXPECT_EQ(replays_of(plan), 2);
+}
+
+TEST(Tide, WithoutLeaveToReplayValuesAreMoved) {
+  const Plan plan =
+      plan_of(TestStep(kFreeTime, 22), "tide", {{"floor", "no"}, {"recompute", "no"}});
+  EXPECT_EQ(count_of<Move>(plan), 2);
+  EXPECT_EQ(replays_of(plan), 0);
+}
+
+TEST(Tide, AChainIsReplayedOnceForAllItsReaders) {
+  // With room for three of the four.
+  EXPECT_EQ(actions_of(TestStep(kChain, 22), "tide", kAlone),
+            "drop a.0 before 2\ndrop b.0 before 3\nrun 0 before 6\nrun 1 before 6\n");
+}
+
+TEST(Tide, WhatIsDearToReplayStaysWhileThereIsAnotherWay) {
+  EXPECT_EQ(actions_of(TestStep(kChain, 32), "tide", kAlone),
+            "drop b.0 before 3\nrun 1 before 6\n");
+}
+
+TEST(Tide, IsNeverSlowerThanThePoliciesItContains) {
+  for (const std::string_view trace : {kFreeTime, kChain}) {
+    for (std::int64_t budget = 22; budget < 41; ++budget) {
+      const TestStep step(trace, budget);
+      for (const char* other : {"capuchin", "dtr", "sublinear"}) {
+        if (smallest_budget_of(step, other) > 0) continue;
+        EXPECT_LE(seconds_of(step, "tide"), seconds_of(step, other)) << other << ' ' << budget;
+      }
+    }
+  }
+}
+
+TEST(Tide, MoreTriesAreNeverWorseAloneAndTheSeedDecides) {
+  const TestStep step(kChain, 31);
+  const double few = seconds_of(step, "tide", {{"floor", "no"}, {"tries", "1"}});
+  const double many = seconds_of(step, "tide", {{"floor", "no"}, {"tries", "100"}});
+  EXPECT_LE(many, few);
+  EXPECT_EQ(actions_of(step, "tide", {{"seed", "7"}}), actions_of(step, "tide", {{"seed", "7"}}));
+}
+
+TEST(Tide, ARefusalNamesABudgetThatWorks) {
+  for (const std::string_view trace : {kFreeTime, kChain}) {
+    for (const char* floor : {"yes", "no"}) {
+      const std::int64_t smallest =
+          smallest_budget_of(TestStep(trace, 12), "tide", {{"floor", floor}});
+      ASSERT_GT(smallest, 12);
+      plan_of(TestStep(trace, smallest), "tide", {{"floor", floor}});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::policy
