@@ -41,6 +41,9 @@ PlanResult plan_with(const PlanRequest& request, const Policy& policy) {
     const Timeline timeline = simulate(problem, plan);
     result.predicted_seconds = timeline.seconds;
     result.predicted_peak_bytes = timeline.peak_bytes;
+    if (!timeline.tier_peak_bytes.empty()) {
+      result.predicted_host_bytes = timeline.tier_peak_bytes.front();
+    }
     result.guided = std::make_shared<engine::GuidedStep>(request.step, std::move(plan));
   }
   return result;
@@ -83,6 +86,7 @@ void BackgroundPlanner::submit(PlanRequest request) {
     PlanResult result;
     try {
       result = plan_step(request, policies_);
+      if (request.reserve_host) request.reserve_host(result.predicted_host_bytes);
     } catch (const std::exception& error) {
       // A step that cannot be planned is run by the online rule.
       result.shape = request.step.script.shape();

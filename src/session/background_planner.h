@@ -19,6 +19,8 @@ namespace lowtide::session {
 struct PlanRequest {
   engine::CapturedStep step;
   Problem problem;
+  // Called with the host memory that the plan takes, on the planner's thread.
+  std::function<void(std::int64_t bytes)> reserve_host;
 };
 
 struct PlanResult {
@@ -30,6 +32,7 @@ struct PlanResult {
   // By the simulator.
   double predicted_seconds = 0;
   std::int64_t predicted_peak_bytes = 0;
+  std::int64_t predicted_host_bytes = 0;
 };
 
 // Plans one step, checks the plan and simulates it. If the policy cannot reach the budget but comes

@@ -19,6 +19,7 @@ constexpr std::int64_t kReservedMarginShare = 10;
 // The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
 constexpr std::int64_t kStepsBeforeCapture = 1;
 constexpr std::size_t kMostPlans = 32;
+constexpr std::int64_t kHostSlackShare = 8;
 // After so many guided steps a plan must have paid off.
 constexpr int kTrialSteps = 4;
 constexpr double kSlowerThanOnline = 1.03;
@@ -126,7 +127,12 @@ void Guidance::submit(engine::StepScript script) {
       .script = std::move(script)};
   Problem problem = problem_for(step.trace);
   if (problem.budget_bytes <= 0) return;
-  planner_.submit({.step = std::move(step), .problem = std::move(problem)});
+  // What lies on the host is in pieces too.
+  const auto reserve_host = [this](std::int64_t bytes) {
+    managed_.device.reserve_host(bytes + bytes / kHostSlackShare);
+  };
+  planner_.submit(
+      {.step = std::move(step), .problem = std::move(problem), .reserve_host = reserve_host});
 }
 
 std::int64_t Guidance::held_and_away_bytes() {

@@ -62,6 +62,7 @@ class FaultyDevice final : public engine::Device {
   void keep_as_host_copy(void* data) override { base_.keep_as_host_copy(data); }
   void* allocate_host(std::int64_t bytes) override { return base_.allocate_host(bytes); }
   void free_host(void* host) override { base_.free_host(host); }
+  void reserve_host(std::int64_t bytes) override { base_.reserve_host(bytes); }
   void set_host_cap(std::int64_t bytes) override { base_.set_host_cap(bytes); }
   std::int64_t host_held_bytes() const override { return base_.host_held_bytes(); }
   std::int64_t host_peak_bytes() const override { return base_.host_peak_bytes(); }

@@ -113,6 +113,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
 
   void* allocate_host(std::int64_t bytes) override { return arena_.allocate(bytes); }
   void free_host(void* host) override;
+  void reserve_host(std::int64_t bytes) override { arena_.reserve(bytes); }
   void set_host_cap(std::int64_t bytes) override { arena_.set_cap(bytes); }
   std::int64_t host_held_bytes() const override { return arena_.held_bytes(); }
   std::int64_t host_peak_bytes() const override { return arena_.peak_bytes(); }
@@ -216,7 +217,10 @@ std::int64_t CudaDevice::reserved_peak_bytes() const {
 // What native cannot use of the budget, because it is in pieces, differs from model to model. To
 // empty its cache it waits for the device, which costs more than to evict a little earlier.
 void CudaDevice::end_step() {
-  if (uses_pages_) return;
+  if (uses_pages_) {
+    gate_.end_step(index_);
+    return;
+  }
   const std::int64_t flushes = gate_.native_allocator().getDeviceStats(index_).num_alloc_retries;
   const std::int64_t more = std::min<std::int64_t>(flushes - flushes_, kMostFlushesCounted);
   flushes_ = flushes;

@@ -305,6 +305,11 @@ std::int64_t CudaGate::stitches(DeviceIndex device) {
   return large == nullptr ? 0 : large->stitches();
 }
 
+void CudaGate::end_step(DeviceIndex device) {
+  LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  if (large != nullptr) large->begin_step();
+}
+
 void CudaGate::emptyCache(MempoolId pool) {
   native().emptyCache(pool);
   for (DeviceState& device : states_) {

@@ -42,6 +42,7 @@ class CudaGate final : public DelegatingAllocator {
   bool start_large_blocks(DeviceIndex device, std::int64_t budget_bytes, cudaStream_t stream);
   void stop_large_blocks(DeviceIndex device);
   std::int64_t stitches(DeviceIndex device);
+  void end_step(DeviceIndex device);
   // The ledger's held bytes become what native has handed out. Does nothing while other threads
   // allocate or free: the next call will.
   void resync(DeviceIndex device);

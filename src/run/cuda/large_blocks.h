@@ -56,6 +56,8 @@ class LargeBlocks {
   bool give_to_native(std::int64_t bytes);
   // Takes back what native does not need. False: nothing.
   bool take_from_native();
+  // See PageArena.
+  void begin_step() { arena_.begin_step(); }
   // Gives pages back that nobody uses.
   void trim();
 

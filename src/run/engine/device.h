@@ -64,6 +64,8 @@ class Device {
   // Host memory for moved values, `bytes` long; null when its cap is reached.
   virtual void* allocate_host(std::int64_t bytes) = 0;
   virtual void free_host(void* host) = 0;
+  // So much of it will be wanted soon, and taking it is slow. Any thread.
+  virtual void reserve_host(std::int64_t bytes) = 0;
   virtual void set_host_cap(std::int64_t bytes) = 0;
   virtual std::int64_t host_held_bytes() const = 0;
   virtual std::int64_t host_peak_bytes() const = 0;

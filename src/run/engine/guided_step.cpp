@@ -30,6 +30,8 @@ GuidedStep::GuidedStep(CapturedStep step, Plan plan)
       schedule_(*step_.trace, plan_) {
   find_repeated();
   find_holds();
+  find_touched();
+  find_quiet();
 }
 
 // Also the makers of what a repeated op overwrites: without them its old value could not be made
@@ -68,6 +70,52 @@ void GuidedStep::find_holds() {
     items.emplace_back(static_cast<std::uint32_t>(std::max(from, 0)), *hold);
   }
   holds_from_ = base::Grouped<Hold>(trace().ops().size() + 1, items);
+}
+
+void GuidedStep::find_touched() {
+  is_touched_.resize(trace().storages().size());
+  const auto touch = [this](ValueId value) {
+    is_touched_[trace().value(value).storage.slot()] = true;
+  };
+  for (const Action& action : plan_.actions) {
+    std::visit(
+        [&](const auto& known) {
+          if constexpr (requires { known.value; }) touch(known.value);
+        },
+        action);
+  }
+  for (std::size_t op = 0; op < is_repeated_.size(); ++op) {
+    if (!is_repeated_[op]) continue;
+    for (const Use& read : trace().reads(make_id<OpId>(op))) touch(read.value);
+    for (const Use& written : trace().writes(make_id<OpId>(op))) touch(written.value);
+  }
+}
+
+bool GuidedStep::writes_only_results(std::size_t op) const {
+  const auto arguments = script().arguments(script().lines[op]);
+  const auto& written = trace().writes(make_id<OpId>(op));
+  return std::none_of(written.begin(), written.end(), [&](const Use& use) {
+    const StorageId storage = trace().value(use.value).storage;
+    return std::find(arguments.begin(), arguments.end(), storage) != arguments.end();
+  });
+}
+
+void GuidedStep::find_quiet() {
+  const std::size_t ops = trace().ops().size();
+  std::vector<bool> ends_hold(ops + 1, false);
+  for (const Action& action : plan_.actions) {
+    if (const Hold* hold = std::get_if<Hold>(&action)) {
+      const auto last = static_cast<std::size_t>(std::max(schedule_.last_tick(*hold), 0));
+      ends_hold[std::min(last, ops)] = true;
+    }
+  }
+  is_quiet_.resize(ops);
+  for (std::size_t op = 0; op < ops; ++op) {
+    const plan::Schedule::At at = schedule_.at(static_cast<plan::Tick>(op));
+    const bool has_work = !at.issues.empty() || !at.prelude.empty() || !at.releases.empty();
+    is_quiet_[op] = !has_work && !ends_hold[op] && holds_from_[op].empty() && !is_repeated_[op] &&
+                    writes_only_results(op);
+  }
 }
 
 }  // namespace lowtide::engine

@@ -58,18 +58,28 @@ class GuidedStep {
   const plan::Schedule& schedule() const { return schedule_; }
   // Whether the plan may want the op to be carried out again.
   bool is_repeated(std::size_t op) const { return is_repeated_[op]; }
+  // Whether the plan does something with what the storage holds, or repeats an op that uses it.
+  bool is_touched(StorageId storage) const { return is_touched_[storage.slot()]; }
+  // Whether nothing is to be done before or after the op, it is not repeated, and it writes only
+  // what it returns.
+  bool is_quiet(std::size_t op) const { return is_quiet_[op]; }
   // Values that stay alive past the program's last use of them, from this tick on.
   std::span<const Hold> holds_from(std::size_t tick) const { return holds_from_[tick]; }
 
  private:
   void find_repeated();
   void find_holds();
+  void find_touched();
+  void find_quiet();
+  bool writes_only_results(std::size_t op) const;
 
   CapturedStep step_;
   Plan plan_;
   std::uint64_t shape_;
   plan::Schedule schedule_;
   std::vector<bool> is_repeated_;
+  std::vector<bool> is_touched_;
+  std::vector<bool> is_quiet_;
   base::Grouped<Hold> holds_from_;
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 // How many addresses a page has on average at most, besides its home.
 constexpr std::int64_t kMostStitchesPerPage = 32;
+// How many blocks of one size are remembered of a step.
+constexpr std::size_t kMostPlaces = 4096;
 
 }  // namespace
 
@@ -39,32 +41,68 @@ void* PageArena::allocate(std::int64_t bytes, std::int64_t new_pages) {
   LT_CHECK(bytes > 0, "a block has a byte at least");
   const std::int64_t units = rounded(bytes) / unit_bytes_;
   const std::lock_guard lock(mutex_);
-  if (void* block = take_run(units)) return block;
+  Block block = last_place(units);
+  if (block.address == 0) block = find_block(units, new_pages);
+  if (block.address == 0) return nullptr;
+  note_place(units, block);
+  for (const Run& run : block.runs) take(run);
+  if (block.stitch != nullptr) block.stitch->last_use = ++clock_;
+  void* data = reinterpret_cast<void*>(block.address);
+  blocks_.emplace(data, std::move(block.runs));
+  return data;
+}
+
+// Where the block was in the last step; nowhere if that is not free. If it is, then whatever is
+// asked for later finds its place of the last step too.
+PageArena::Block PageArena::last_place(std::int64_t units) const {
+  const auto known = places_.find(units);
+  if (known == places_.end() || known->second.next >= known->second.blocks.size()) return {};
+  const Block& block = known->second.blocks[known->second.next];
+  return is_free(block.runs) ? block : Block{};
+}
+
+void PageArena::note_place(std::int64_t units, const Block& block) {
+  Places& places = places_[units];
+  if (places.next == kMostPlaces) return;
+  if (places.next == places.blocks.size()) places.blocks.emplace_back();
+  places.blocks[places.next++] = block;
+}
+
+void PageArena::begin_step() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [units, places] : places_) {
+    places.blocks.resize(places.next);
+    places.next = 0;
+  }
+}
+
+// Its address is 0 if there is none.
+PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_pages) {
+  Block block = find_run(units);
+  if (block.address != 0) return block;
   // New pages join what is free at the end, so fewer are needed than asked for.
   const std::int64_t missing = units - free_at_end();
   const std::int64_t missing_pages = (missing + units_per_page_ - 1) / units_per_page_;
   if (missing_pages <= new_pages && grow(missing_pages)) {
-    if (void* block = take_run(units)) return block;
+    new_pages -= missing_pages;
+    block = find_run(units);
+    if (block.address != 0) return block;
   }
-  if (units < units_per_page_) return nullptr;
+  if (units < units_per_page_) return {};
   const std::int64_t short_of = units / units_per_page_ + 1 - free_pages_;
   if (short_of > 0 && short_of <= new_pages) grow(short_of);
-  return take_stitch(units);
+  return find_stitch(units);
 }
 
-// From the shortest free run that is long enough, so that small blocks go where a page is broken
+// In the shortest free run that is long enough, so that small blocks go where a page is broken
 // already.
-void* PageArena::take_run(std::int64_t units) {
+PageArena::Block PageArena::find_run(std::int64_t units) const {
   const auto found = free_by_length_.lower_bound({units, 0});
-  if (found == free_by_length_.end()) return nullptr;
-  const Run run = {found->second, units};
-  take(run);
-  return hand_out(address_of(run.first), {run});
+  if (found == free_by_length_.end()) return {};
+  return {address_of(found->second), {{found->second, units}}, nullptr};
 }
 
-// The pages are chosen by what is free alone, whatever stitches there are: so a step that begins
-// and goes on like the last one finds all of its stitches.
-void* PageArena::take_stitch(std::int64_t units) {
+PageArena::Block PageArena::find_stitch(std::int64_t units) {
   Runs runs = choose_pages(units);
   std::vector<std::unique_ptr<Stitch>>& known = stitches_[units];
   auto found = std::find_if(known.begin(), known.end(),
@@ -73,14 +111,11 @@ void* PageArena::take_stitch(std::int64_t units) {
     found = std::find_if(known.begin(), known.end(),
                          [&](const auto& stitch) { return is_free(stitch->runs); });
   }
-  if (found == known.end()) return runs.empty() ? nullptr : make_stitch(units, std::move(runs));
-  Stitch& stitch = **found;
-  for (const Run& run : stitch.runs) take(run);
-  stitch.last_use = ++clock_;
-  return hand_out(stitch.address, stitch.runs);
+  if (found == known.end()) return runs.empty() ? Block{} : make_stitch(units, std::move(runs));
+  return {(*found)->address, (*found)->runs, found->get()};
 }
 
-void* PageArena::make_stitch(std::int64_t units, Runs runs) {
+PageArena::Block PageArena::make_stitch(std::int64_t units, Runs runs) {
   forget_old_stitches();
   std::vector<PageMapper::Page> mapped;
   for (const Run& run : runs) {
@@ -100,8 +135,7 @@ void* PageArena::make_stitch(std::int64_t units, Runs runs) {
       std::make_unique<Stitch>(Stitch{address, pages, runs, /*last_use=*/++clock_}));
   ++stitch_count_;
   stitched_pages_ += pages;
-  for (const Run& run : runs) take(run);
-  return hand_out(address, std::move(runs));
+  return {address, std::move(runs), stitches_[units].back().get()};
 }
 
 // Whole pages, and the start of one more for what is left. Empty: there are too few.
@@ -156,12 +190,6 @@ PageArena::Run PageArena::whole_pages_of(const Run& run) const {
   const std::int64_t first = (run.first + units_per_page_ - 1) / units_per_page_ * units_per_page_;
   const std::int64_t end = (run.first + run.count) / units_per_page_ * units_per_page_;
   return {first, std::max<std::int64_t>(0, end - first)};
-}
-
-void* PageArena::hand_out(Address address, Runs runs) {
-  void* block = reinterpret_cast<void*>(address);
-  blocks_.emplace(block, std::move(runs));
-  return block;
 }
 
 std::int64_t PageArena::free(void* block) {
@@ -298,6 +326,8 @@ void PageArena::forget_stitches(const Predicate& is_unwanted) {
       return true;
     });
   }
+  // They may name addresses that are gone.
+  places_.clear();
 }
 
 // Which steps no longer need is not known; those unused for longest go, half of them at once, since

@@ -21,7 +21,8 @@ namespace lowtide::engine {
 // second address where they lie one after another (a stitch), the last of them perhaps with free
 // space behind the block. That needs no wait for the device, since no page loses an address that
 // work under way may be using. Stitches are kept: a training step asks for the same blocks again
-// and again, so after a few steps hardly any are made.
+// and again, and gets them where it had them before if that is free, so after a few steps hardly
+// any are made.
 //
 // Blocks are used and freed in the order of one stream; whoever frees sees to that. All functions
 // may be called from any thread.
@@ -45,6 +46,8 @@ class PageArena {
   // Returns how many bytes it had; 0: it is none of ours.
   std::int64_t free(void* block);
   bool owns(void* block) const;
+  // What is asked for from here on is likely what was asked for since the last call, in that order.
+  void begin_step();
   // Gives up to so many free pages back, for which it waits for the device. Returns how many.
   std::int64_t shrink(std::int64_t pages);
 
@@ -75,13 +78,26 @@ class PageArena {
     Runs runs;
     std::uint64_t last_use = 0;
   };
+  struct Block {
+    Address address = 0;
+    Runs runs;
+    Stitch* stitch = nullptr;
+  };
+  // The blocks of one size that a step asked for, in that order, and how many of them were asked
+  // for again.
+  struct Places {
+    std::vector<Block> blocks;
+    std::size_t next = 0;
+  };
   enum class State : std::uint8_t { kAbsent, kFree, kUsed };
 
   // All of these need the lock.
-  void* take_run(std::int64_t units);
-  void* take_stitch(std::int64_t units);
-  void* make_stitch(std::int64_t units, Runs runs);
-  void* hand_out(Address address, Runs runs);
+  Block last_place(std::int64_t units) const;
+  void note_place(std::int64_t units, const Block& block);
+  Block find_block(std::int64_t units, std::int64_t new_pages);
+  Block find_run(std::int64_t units) const;
+  Block find_stitch(std::int64_t units);
+  Block make_stitch(std::int64_t units, Runs runs);
   bool grow(std::int64_t pages);
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
   std::int64_t free_at_end() const;
@@ -124,6 +140,8 @@ class PageArena {
   std::map<std::int64_t, std::vector<std::unique_ptr<Stitch>>> stitches_;
   std::int64_t stitch_count_ = 0;
   std::int64_t stitched_pages_ = 0;
+  // By the units of the blocks.
+  std::unordered_map<std::int64_t, Places> places_;
   std::uint64_t clock_ = 0;
   std::unordered_map<void*, Runs> blocks_;
 };

@@ -269,44 +269,56 @@ TEST_F(PageArenaTest, ManyBlocksKeepTheirContents) {
   EXPECT_EQ(arena.free_pages(), arena.pages());
 }
 
-// Steps that ask for the same blocks in the same order need no more stitches after a while.
+// Steps that ask for the same blocks in the same order make no stitch after a while, although some
+// blocks live on from step to step and die at odd times.
 TEST_F(PageArenaTest, RepeatedStepsSettle) {
   base::Random random(5);
   struct Event {
-    std::int64_t pages;
+    std::int64_t bytes;
     std::size_t frees;
   };
   std::vector<Event> step;
   std::vector<std::int64_t> alive;
   std::int64_t used = 0;
-  for (int i = 0; i < 200; ++i) {
-    const auto pages = static_cast<std::int64_t>(1 + random.below(12));
-    while (used + pages > kMost) {
+  for (int i = 0; i < 120; ++i) {
+    const auto bytes = static_cast<std::int64_t>(1 + random.below(60)) * kUnitBytes;
+    while (used + bytes > (kMost - 12) * kPageBytes) {
       const std::size_t which = random.below(alive.size());
       step.push_back({0, which});
       used -= alive[which];
       alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(which));
     }
-    step.push_back({pages, 0});
-    alive.push_back(pages);
-    used += pages;
+    step.push_back({bytes, 0});
+    alive.push_back(bytes);
+    used += bytes;
   }
+  // All but the last three go before the next step begins, those in its middle.
+  constexpr std::size_t kLiveOn = 3;
+  std::vector<void*> old;
   std::int64_t before_last = 0;
-  constexpr int kSteps = 40;
+  constexpr int kSteps = 30;
   for (int i = 0; i < kSteps; ++i) {
-    if (i == kSteps - 1) before_last = arena.stitches();
+    arena.begin_step();
+    if (i == kSteps - 5) before_last = arena.stitches();
     std::vector<void*> blocks;
-    for (const Event& event : step) {
-      if (event.pages > 0) {
-        blocks.push_back(allocate(event.pages));
-        ASSERT_NE(blocks.back(), nullptr);
-      } else {
+    for (std::size_t at = 0; at < step.size(); ++at) {
+      if (at == 20) {
+        for (void* block : old) arena.free(block);
+      }
+      const Event& event = step[at];
+      if (event.bytes > 0) {
+        blocks.push_back(allocate_bytes(event.bytes));
+        if (blocks.back() == nullptr) blocks.pop_back();
+      } else if (event.frees < blocks.size()) {
         arena.free(blocks[event.frees]);
         blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(event.frees));
       }
     }
+    old.assign(blocks.end() - kLiveOn, blocks.end());
+    blocks.resize(blocks.size() - kLiveOn);
     for (void* block : blocks) arena.free(block);
   }
+  for (void* block : old) arena.free(block);
   EXPECT_GT(before_last, 0);
   EXPECT_EQ(arena.stitches(), before_last);
 }

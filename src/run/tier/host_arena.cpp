@@ -74,6 +74,12 @@ bool HostArena::grow(std::int64_t bytes) {
   return true;
 }
 
+void HostArena::reserve(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t missing = std::min(bytes, cap_bytes_) - reserved_bytes_;
+  if (missing > 0) grow(round_down(missing));
+}
+
 void HostArena::free(void* data) {
   if (data == nullptr) return;
   const std::lock_guard lock(mutex_);

@@ -37,6 +37,8 @@ class HostArena {
   void* allocate(std::int64_t bytes);
   // Requires: null, or what allocate() returned and nobody freed.
   void free(void* data);
+  // Takes memory now, so that this much is there when it is needed; less where it cannot be had.
+  void reserve(std::int64_t bytes);
   // Gives empty chunks back.
   void trim();
 

@@ -137,6 +137,22 @@ TEST(HostArena, ALowerCapRefusesAndTakesNothingBack) {
   EXPECT_EQ(arena.allocate(kUnit), nullptr);
 }
 
+TEST(HostArena, ReservesOnceAndWithinItsCap) {
+  FakeChunks chunks;
+  HostArena arena = chunks.make_arena(3 * kChunk);
+  arena.reserve(2 * kChunk + 1);
+  EXPECT_EQ(arena.reserved_bytes(), 2 * kChunk);
+  arena.reserve(kChunk);
+  EXPECT_EQ(arena.reserved_bytes(), 2 * kChunk);
+  void* range = arena.allocate(2 * kChunk);
+  EXPECT_EQ(chunks.sizes.size(), 1U);
+  arena.reserve(9 * kChunk);
+  EXPECT_EQ(arena.reserved_bytes(), 3 * kChunk);
+  chunks.refuses = true;
+  arena.free(range);
+  arena.reserve(3 * kChunk);
+}
+
 TEST(HostArena, RefusesToFreeWhatIsNotOut) {
   FakeChunks chunks;
   HostArena arena = chunks.make_arena(HostArena::kNoCap);

@@ -121,6 +121,14 @@ bool Books::claim_block(c10::StorageImpl* impl) {
   return true;
 }
 
+bool Books::can_manage(const at::Tensor& tensor) const {
+  if (!is_ours(tensor)) return false;
+  const c10::DataPtr& data = tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
+  if (data.get() == nullptr || data.get() != data.get_context()) return false;
+  return device_.is_gate_deleter(data.get_deleter()) ||
+         device_.is_native_deleter(data.get_deleter());
+}
+
 void Books::own_block(Cell& cell) {
   cell.data = bytes_of(*cell.impl);
   if (cell.data == nullptr) return;
@@ -264,7 +272,7 @@ bool Books::can_drop(const Value& value) const {
 bool Books::can_move(const Value& value) const { return rules.may_move && value.place != nullptr; }
 
 bool Books::can_evict(const Value& value) const {
-  if (!value.is_resident() || value.pins > 0) return false;
+  if (!value.is_resident() || value.pins > 0 || is_used_quietly(value)) return false;
   if (!can_drop(value) && !can_move(value)) return false;
   return value.place == nullptr || (value.place->holds == 0 && !value.place->weak.expired());
 }
@@ -273,8 +281,51 @@ bool Books::can_evict(const Value& value) const {
 bool Books::owns_block(const Value& value) const {
   if (value.place == nullptr) return true;
   const auto block = device_.ledger().find_block(value.place->data);
-  return block && block->owner == value.place && !block->shared_between_streams &&
-         block->overflow == nullptr;
+  if (!block || block->owner != value.place || block->overflow != nullptr) return false;
+  // An op that is not entered may have used it on its stream, and nobody has marked that.
+  const bool may_be_shared = value.last_use < last_quiet_op_ && block->stream != quiet_stream_;
+  return !block->shared_between_streams && !may_be_shared;
+}
+
+void Books::begin_quiet_use(const QuietUse& use, Lock&) {
+  quiet_uses_.push_back(&use);
+  quiet_stream_ = use.stream;
+}
+
+void Books::end_quiet_use(const QuietUse& use, Lock&) {
+  std::erase(quiet_uses_, &use);
+  last_quiet_op_ = op_number;
+}
+
+bool Books::is_used_quietly(const Value& value) const {
+  if (value.place == nullptr) return false;
+  return std::any_of(quiet_uses_.begin(), quiet_uses_.end(), [&](const QuietUse* use) {
+    return std::find(use->storages.begin(), use->storages.end(), value.place->impl) !=
+           use->storages.end();
+  });
+}
+
+// Of storages that the plan does not touch, ops that are not entered do not tell.
+std::uint64_t Books::last_use_of(const Value& value) const {
+  const bool is_followed = value.place != nullptr && value.place->guided_storage >= 0;
+  return is_followed ? value.last_use : std::max(value.last_use, last_quiet_op_);
+}
+
+void Books::note_unseen(c10::StorageImpl* storage, Lock&) {
+  unseen_.emplace_back(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(storage));
+}
+
+bool Books::see_unseen(Lock& lock) {
+  if (unseen_.empty()) return false;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages;
+  storages.swap(unseen_);
+  for (const auto& weak : storages) {
+    c10::intrusive_ptr<c10::StorageImpl> alive = weak.lock();
+    if (!alive) continue;
+    if (!cells_.contains(alive.get())) make_cell(alive.get(), lock);
+    discard(c10::Storage(std::move(alive)));
+  }
+  return true;
 }
 
 bool Books::evict_value(Value& value, Lock& lock) {
@@ -308,7 +359,7 @@ bool Books::copy_to_host(Value& value) {
   void* host = host_memory_for(value.bytes);
   if (host == nullptr) return false;
   try {
-    device_.start_copy_out(host, value.place->data, value.bytes, value.last_use);
+    device_.start_copy_out(host, value.place->data, value.bytes, last_use_of(value));
   } catch (const DeviceError&) {
     // The value stays where it is.
     device_.free_host(host);

@@ -40,6 +40,12 @@ struct Counters {
   std::int64_t chunked_ops = 0;
 };
 
+// The storages that one op uses without being entered in the books.
+struct QuietUse {
+  c10::SmallVector<c10::StorageImpl*, 6> storages;
+  void* stream = nullptr;
+};
+
 // Told when a storage has left the books, under their lock.
 class BurialObserver {
  public:
@@ -108,6 +114,15 @@ class Books final : public engine::Evictor {
   // Work issued from here on may use the value's bytes.
   void arrive(Value& value);
 
+  // An op that is not entered in the books (see QuietCall) uses these storages from now on, on
+  // this stream, until end_quiet_use(): they stay.
+  void begin_quiet_use(const QuietUse& use, Lock& lock);
+  void end_quiet_use(const QuietUse& use, Lock& lock);
+  // Such an op made the storage, which may have to go when nothing else is left.
+  void note_unseen(c10::StorageImpl* storage, Lock& lock);
+  // A step is over: what was noted of it is of no use any more.
+  void forget_unseen(Lock&) { unseen_.clear(); }
+
   // Gives a live or ghost value its bytes.
   void install(const ValueP& value, c10::Storage bytes, Lock& lock);
   // Takes a ghost's bytes, if it has any.
@@ -144,6 +159,8 @@ class Books final : public engine::Evictor {
   std::int64_t record_held_bytes(const Lock& lock) const;
 
   // --- Without the lock. ---
+  // Whether the tensor's storage is, or could be, in the books, and its bytes are on the device.
+  bool can_manage(const at::Tensor& tensor) const;
   std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) override;
   void on_block_freed(void* data, const engine::Block& block) noexcept override;
   std::string describe_shortage(std::int64_t asked_bytes) override;
@@ -199,6 +216,10 @@ class Books final : public engine::Evictor {
   void* host_memory_for(std::int64_t bytes);
   void free_host_copy(Value& value);
   void take_bytes_away(Value& value, Lock& lock);
+  bool is_used_quietly(const Value& value) const;
+  std::uint64_t last_use_of(const Value& value) const;
+  // False: there was none.
+  bool see_unseen(Lock& lock);
 
   void on_dropped(Value& value);
   void on_returned(Value& value);
@@ -218,6 +239,11 @@ class Books final : public engine::Evictor {
   std::vector<Value*> candidates_;
   // Those of start_move(), the first ones first; some may have gone or come back since.
   std::deque<std::weak_ptr<Value>> leaving_;
+  // Ops under way that are not entered, what they made, and the last of them.
+  std::vector<const QuietUse*> quiet_uses_;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> unseen_;
+  std::uint64_t last_quiet_op_ = 0;
+  void* quiet_stream_ = nullptr;
   base::Random random_{1};
   solve::WeightedUnionFind classes_;
   std::int64_t dropped_values_ = 0;

@@ -12,6 +12,7 @@
 #include "run/torch/autograd_phase.h"
 #include "run/torch/current_op.h"
 #include "run/torch/random_state.h"
+#include "run/torch/signature.h"
 
 namespace lowtide::run {
 namespace {
@@ -22,10 +23,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kMaxDepth = 1 << 14;
 // Tensors of other devices up to this size are copied into records: scalars.
 constexpr std::size_t kSmallForeignBytes = 64;
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  return (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29);
-}
 
 }  // namespace
 
@@ -84,7 +81,7 @@ void Call::collect(Books::Lock& lock) {
     record_ = books_.new_record(op_);
     record_->arguments.resize(count);
   }
-  signature_ = reinterpret_cast<std::uintptr_t>(&effects_);
+  signature_ = signature_of(effects_);
   stream_ = books_.device().current_stream();
   for (std::size_t i = 0; i < count; ++i) collect_argument(i, lock);
 }
@@ -139,9 +136,7 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
   }
   if (record_ && can_record_) add_ref(tensor, effect, cell);
   // Nested tensors have no sizes.
-  for (const std::int64_t size : is_plain ? tensor.sizes() : c10::IntArrayRef()) {
-    signature_ = mix(signature_, static_cast<std::uint64_t>(size));
-  }
+  if (is_plain) signature_ = with_sizes(signature_, tensor.sizes());
 }
 
 void Call::add_ref(const at::Tensor& tensor, Effect effect, Cell* cell) {

@@ -151,6 +151,7 @@ class CpuDevice final : public engine::Device, public engine::Overflow {
 
   void* allocate_host(std::int64_t bytes) override { return host_.allocate(bytes); }
   void free_host(void* host) override { host_.free(host); }
+  void reserve_host(std::int64_t bytes) override { host_.reserve(bytes); }
   void set_host_cap(std::int64_t bytes) override { host_.set_cap(bytes); }
   std::int64_t host_held_bytes() const override { return host_.held_bytes(); }
   std::int64_t host_peak_bytes() const override { return host_.peak_bytes(); }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "run/torch/replay.h"
+#include "run/torch/storage_access.h"
 
 namespace lowtide::run {
 
@@ -69,6 +70,7 @@ void Guide::leave_step() {
   }
   cells_.clear();
   step_.reset();
+  may_be_quiet_ = false;
   if (books_.observer == this) books_.observer = nullptr;
 }
 
@@ -77,7 +79,9 @@ bool Guide::wants_record() const {
   return step_->is_repeated(position_);
 }
 
+// Storages that the plan leaves alone are not followed.
 bool Guide::bind(StorageId storage, Cell* cell) {
+  if (!step_->is_touched(storage)) return true;
   Cell*& bound = cells_[storage.slot()];
   if (bound == nullptr) {
     bound = cell;
@@ -108,7 +112,77 @@ int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Boo
     break_off(lock);
     return -1;
   }
-  return static_cast<int>(position_++);
+  return go_on();
+}
+
+int Guide::go_on() {
+  const auto tick = static_cast<int>(position_++);
+  const bool has_next = position_ < step_->script().lines.size();
+  may_be_quiet_ = has_next && step_->is_quiet(position_);
+  return tick;
+}
+
+bool Guide::expects_quiet(std::uint64_t signature) const {
+  if (!step_ || position_ >= step_->script().lines.size()) return false;
+  return step_->script().lines[position_].signature == signature && step_->is_quiet(position_);
+}
+
+bool Guide::are_ready(std::span<c10::StorageImpl* const> arguments, void* stream) const {
+  const engine::StepScript& script = step_->script();
+  const auto storages = script.arguments(script.lines[position_]);
+  if (storages.size() != arguments.size()) return false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!step_->is_touched(storages[i])) continue;
+    const Cell* cell = cells_[storages[i].slot()];
+    if (cell == nullptr || cell->impl != arguments[i] || cell->data != bytes_of(*arguments[i])) {
+      return false;
+    }
+    if (!cell->value->is_resident() || cell->value->is_arriving || cell->stream != stream) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Guide::after_quiet_op(int tick, std::span<const at::Tensor* const> results, bool is_blank,
+                           Books::Lock& lock) {
+  // Another thread may have ended the step.
+  if (!step_ || static_cast<std::size_t>(tick) >= position_) return;
+  const engine::StepScript& script = step_->script();
+  const auto& line = script.lines[static_cast<std::size_t>(tick)];
+  books_.clock_seconds +=
+      step_->trace().op(make_id<OpId>(static_cast<std::size_t>(tick))).device_seconds.value_or(0);
+  for (const StorageId storage : script.arguments(line)) {
+    Cell* cell = cells_[storage.slot()];
+    if (cell != nullptr) books_.use(*cell->value);
+  }
+  const auto made = script.results(line);
+  bool is_expected = made.size() == results.size();
+  for (std::size_t i = 0; is_expected && i < made.size(); ++i) {
+    if (!step_->is_touched(made[i])) {
+      books_.note_unseen(results[i]->storage().unsafeGetStorageImpl(), lock);
+      continue;
+    }
+    Cell* cell = books_.add_cell(*results[i], lock);
+    is_expected = cell != nullptr && bind(made[i], cell);
+    if (cell != nullptr) cell->value->is_blank = is_blank;
+  }
+  if (!is_expected) {
+    break_off(lock);
+    return;
+  }
+  note_written(tick);
+}
+
+void Guide::give_up(Books::Lock& lock) {
+  if (step_) break_off(lock);
+}
+
+void Guide::note_written(int tick) {
+  for (const Use& written : step_->trace().writes(make_id<OpId>(static_cast<std::size_t>(tick)))) {
+    const lowtide::Value& value = step_->trace().value(written.value);
+    versions_[value.storage.slot()] = value.version;
+  }
 }
 
 bool Guide::expects(const engine::GuidedStep& step, std::uint64_t signature,
@@ -244,11 +318,7 @@ void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock
     break_off(lock);
     return;
   }
-  const OpId op = make_id<OpId>(static_cast<std::size_t>(tick));
-  for (const Use& written : step_->trace().writes(op)) {
-    const lowtide::Value& value = step_->trace().value(written.value);
-    versions_[value.storage.slot()] = value.version;
-  }
+  note_written(tick);
   take_holds(tick);
   release_after(tick, lock);
   let_go_of_holds(tick, lock);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -55,6 +56,19 @@ class Guide final : public BurialObserver {
   // Whether the op that comes now has to be remembered, as far as the plan knows.
   bool wants_record() const;
 
+  // Whether the next op of the plan is this one and needs nothing done; see QuietCall.
+  bool expects_quiet(std::uint64_t signature) const;
+  // Requires: expects_quiet(). The storages that it was given, in the order of its arguments: false
+  // if one of them is not where the plan wants it.
+  bool are_ready(std::span<c10::StorageImpl* const> arguments, void* stream) const;
+  // The next op is about to run. Returns its tick.
+  int go_on();
+  // The quiet op of the tick has run, and returned these tensors with new storages.
+  void after_quiet_op(int tick, std::span<const at::Tensor* const> results, bool is_blank,
+                      Books::Lock& lock);
+  // An op failed: what the plan says of the rest does not hold.
+  void give_up(Books::Lock& lock);
+
   // The op that is about to run. Returns its tick, or -1 if it is not guided.
   int follow(std::uint64_t signature, std::span<Cell* const> arguments, Books::Lock& lock);
   // Whether before_op() has something to do.
@@ -67,6 +81,9 @@ class Guide final : public BurialObserver {
   const GuideStep& last_step() const { return last_; }
 
   // --- Without the lock. ---
+
+  // Whether the next op may be one for expects_quiet(). A guess, since nothing is locked.
+  bool may_be_quiet() const { return may_be_quiet_.load(std::memory_order_relaxed); }
 
   // What the plan wants done before the op of the tick. Throws what replays throw.
   void before_op(int tick);
@@ -82,6 +99,7 @@ class Guide final : public BurialObserver {
                std::size_t arguments) const;
   bool switch_plan(std::uint64_t signature, std::size_t arguments);
   bool bind(StorageId storage, Cell* cell);
+  void note_written(int tick);
   // The value if its storage holds it now; null otherwise.
   ValueP current(ValueId id) const;
 
@@ -104,6 +122,7 @@ class Guide final : public BurialObserver {
   GuideStep last_;
   bool is_at_start_ = false;
   StepP step_;
+  std::atomic<bool> may_be_quiet_{false};
   std::size_t position_ = 0;
   // By storage of the trace: the cell, and which version of its contents is there.
   std::vector<Cell*> cells_;

@@ -6,6 +6,7 @@
 #include "run/torch/arguments.h"
 #include "run/torch/call.h"
 #include "run/torch/chunks.h"
+#include "run/torch/quiet_call.h"
 
 namespace lowtide::run {
 
@@ -28,6 +29,7 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
+  if (guide_.may_be_quiet() && QuietCall(*this, op, effects, keys, stack).run()) return;
   Call(*this, op, effects, keys, stack).run();
 }
 
@@ -54,6 +56,7 @@ void Runtime::end_step() {
   Books::Lock lock(books_);
   books_.forget_classes();
   books_.tidy_leaving(lock);
+  books_.forget_unseen(lock);
 }
 
 bool Runtime::step_aside() {

@@ -63,7 +63,10 @@ std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
   std::int64_t freed = evict_leaving(bytes, lock);
   while (freed < bytes) {
     Value* victim = best_victim(request_bytes, lock);
-    if (victim == nullptr) break;
+    if (victim == nullptr) {
+      if (see_unseen(lock)) continue;
+      break;
+    }
     const std::int64_t size = device_.rounded(victim->bytes);
     if (!evict_value(*victim, lock)) {
       // Its block cannot go after all (no room on the host, say): do not look at it again now.
