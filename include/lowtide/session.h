@@ -47,9 +47,9 @@ struct SessionOptions {
   Means means = Means::kMixed;
   /// How steps that do not fit are planned: "auto" (on a GPU by "tide", on the CPU not at all), a
   /// policy of the catalogue (lowtide/policy.h), such as "capuchin", or "online" (no plans: a rule
-  /// decides whenever memory runs short). Plans are made from the second step on, beside the training, once
-  /// for each shape of step. Until there is one, and wherever a step leaves its plan, the online
-  /// rule decides.
+  /// decides whenever memory runs short). Plans are made from the second step on, beside the
+  /// training, once for each shape of step. Until there is one, and wherever a step leaves its
+  /// plan, the online rule decides.
   std::string policy = "auto";
   /// Options of that policy.
   std::map<std::string, std::string> policy_options{};

@@ -94,28 +94,24 @@ class Search {
   }
 
  private:
-  static constexpr std::array kShares{0.95, 0.6, 0.0};
-  static constexpr std::array kHorizons{0.02, 0.1};
-
   // The settings as a coarse grid: they do not work apart.
   void tune() {
-    for (const double share : kShares) {
-      if (share > 0 && first_.wishes.link_share == 0) continue;
-      for (const double horizon : kHorizons) {
-        for (const double shared : {0.1, 0.4, 0.7, 1.0}) {
-          if (tries_left_ <= 0) return;
-          Guess guess = first_;
-          guess.wishes.link_share = share;
-          guess.weights.horizon = horizon;
-          guess.weights.shared = shared;
-          attempt(std::move(guess));
+    for (const double share : {1.0, 0.6, 0.0}) {
+      for (const bool keep_dead : {false, true}) {
+        for (const double horizon : {0.02, 0.1}) {
+          for (const double shared : {0.1, 0.4, 0.7, 1.0}) {
+            if (tries_left_ <= 0) return;
+            Guess guess = first_;
+            guess.wishes.link_share *= share;
+            guess.weights.keep_dead = keep_dead;
+            guess.weights.horizon = horizon;
+            guess.weights.shared = shared;
+            attempt(std::move(guess));
+          }
         }
       }
+      if (first_.wishes.link_share == 0) return;
     }
-    if (tries_left_ <= 0 || !best_) return;
-    Guess guess = best_->guess;
-    guess.weights.keep_dead = true;
-    attempt(std::move(guess));
   }
 
   void improve() {
@@ -134,15 +130,18 @@ class Search {
 
   void vary_settings(Guess& guess) {
     const double factor = random_.uniform() < 0.5 ? 0.7 : 1.4;
-    switch (random_.below(4)) {
-      case 3:
-        guess.wishes.source_price *= factor * factor * factor;
-        break;
+    switch (random_.below(5)) {
       case 0:
         guess.wishes.link_share *= factor;
         break;
       case 1:
+        guess.wishes.source_price *= factor * factor * factor;
+        break;
+      case 2:
         guess.weights.horizon *= factor;
+        break;
+      case 3:
+        guess.weights.keep_dead = !guess.weights.keep_dead;
         break;
       default:
         guess.weights.shared = random_.uniform();
