@@ -85,6 +85,11 @@ Cell* Books::add_cell(const at::Tensor& tensor, Lock& lock) {
   return cells_.contains(impl) ? nullptr : make_cell(impl, lock);
 }
 
+Cell* Books::known_cell(const c10::StorageImpl* impl, Lock&) {
+  const auto found = cells_.find(const_cast<c10::StorageImpl*>(impl));
+  return found == cells_.end() ? nullptr : found->second.get();
+}
+
 Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
   if (!is_ours(tensor)) return nullptr;
   c10::StorageImpl* impl = tensor.storage().unsafeGetStorageImpl();

@@ -86,6 +86,8 @@ class Books final : public engine::Evictor {
   Cell* find_cell(const at::Tensor& tensor, Lock& lock);
   // The same, but null also if the books know the storage already.
   Cell* add_cell(const at::Tensor& tensor, Lock& lock);
+  // The cell of a storage that the books know; null otherwise.
+  Cell* known_cell(const c10::StorageImpl* impl, Lock& lock);
   // A record for an op; it is not in the books yet.
   RecordP new_record(const c10::OperatorHandle& op);
   // The storage was written: what it holds from now on. The old value becomes a ghost.

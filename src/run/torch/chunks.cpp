@@ -66,20 +66,6 @@ class Lists {
   bool is_even_ = true;
 };
 
-// Whether some tensor of the lists is away.
-bool is_any_away(Runtime& runtime, const Lists& lists) {
-  bool is_away = false;
-  Books::Lock lock(runtime.books());
-  for (const c10::IValue& argument : lists.part(0, lists.length())) {
-    for_each_tensor(argument, [&](const at::Tensor& tensor) {
-      if (is_away || !has_plain_bytes(tensor)) return;
-      const Cell* cell = runtime.books().find_cell(tensor, lock);
-      is_away = cell != nullptr && !cell->value->is_resident();
-    });
-  }
-  return is_away;
-}
-
 // Where the parts begin, and the end.
 std::vector<std::size_t> cut_points(const Lists& lists, std::int64_t most_bytes) {
   std::vector<std::size_t> points = {0};
@@ -130,10 +116,9 @@ bool call_in_chunks(Runtime& runtime, const c10::OperatorHandle& op, const OpEff
   if (!lists.can_be_cut()) return false;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < lists.length(); ++i) total += lists.entry_bytes(i);
-  // Results count as well, and a list that is there as a whole needs no cutting.
-  const std::int64_t results = op.schema().returns().empty() ? 0 : total;
-  const std::int64_t free = budget - runtime.books().device().ledger().held_bytes();
-  if (total <= budget / 4 || (results <= free && !is_any_away(runtime, lists))) return false;
+  // Whatever is there and whatever is away: steps should all run the same ops, so that a plan made
+  // from one holds for the others.
+  if (total <= budget / 4) return false;
   const std::vector<std::size_t> points = cut_points(lists, budget / 8);
   if (points.size() <= 2) return false;
 

@@ -18,6 +18,7 @@ void Guide::add_plan(std::shared_ptr<const engine::GuidedStep> step) {
 
 void Guide::remove_plan(std::uint64_t shape) {
   std::erase_if(plans_, [shape](const auto& plan) { return plan->shape() == shape; });
+  lasting_.erase(shape);
 }
 
 void Guide::begin_step(bool is_guided) {
@@ -25,13 +26,34 @@ void Guide::begin_step(bool is_guided) {
   last_ = {};
 }
 
-void Guide::start(StepP step) {
+void Guide::start(StepP step, Books::Lock& lock) {
   step_ = std::move(step);
   position_ = 0;
   cells_.assign(step_->trace().storages().size(), nullptr);
   versions_.assign(step_->trace().storages().size(), 0);
   books_.observer = this;
   ++counters_.steps;
+  bind_lasting(lock);
+}
+
+void Guide::bind_lasting(Books::Lock& lock) {
+  const auto known = lasting_.find(step_->shape());
+  if (known == lasting_.end()) return;
+  for (const Lasting& lasting : known->second) {
+    Cell* cell = books_.known_cell(lasting.impl._unsafe_get_target(), lock);
+    if (cell != nullptr && !cell->weak.expired()) bind(lasting.storage, cell);
+  }
+}
+
+void Guide::remember_lasting() {
+  std::vector<Lasting>& lasting = lasting_[step_->shape()];
+  lasting.clear();
+  const auto storages = step_->trace().storages();
+  for (std::size_t i = 0; i < storages.size(); ++i) {
+    const Cell* cell = cells_[i];
+    if (cell == nullptr || !storages[i].at_start || !storages[i].at_end) continue;
+    lasting.push_back({make_id<StorageId>(i), cell->weak});
+  }
 }
 
 void Guide::end_step(Books::Lock& lock) {
@@ -44,17 +66,21 @@ void Guide::end_step(Books::Lock& lock) {
   }
   // What the plan wants away before the next step begins.
   release_after(end, lock);
+  remember_lasting();
   leave_step();
 }
 
 void Guide::stop(Books::Lock& lock) {
   is_at_start_ = false;
   plans_.clear();
+  lasting_.clear();
   if (step_) break_off(lock);
 }
 
 void Guide::break_off(Books::Lock&) {
   ++counters_.broken_off;
+  // If it was one of these that is not what it was, the next step shall not fail for it.
+  lasting_.erase(step_->shape());
   leave_step();
 }
 
@@ -96,7 +122,7 @@ int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Boo
     const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
       return plan->script().lines.front().signature == signature;
     });
-    if (known != plans_.end()) start(*known);
+    if (known != plans_.end()) start(*known, lock);
   }
   if (!step_) return -1;
   bool is_right =

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "run/engine/guided_step.h"
@@ -91,7 +92,9 @@ class Guide final : public BurialObserver {
  private:
   using StepP = std::shared_ptr<const engine::GuidedStep>;
 
-  void start(StepP step);
+  void start(StepP step, Books::Lock& lock);
+  void remember_lasting();
+  void bind_lasting(Books::Lock& lock);
   void break_off(Books::Lock& lock);
   void leave_step();
   // Whether the plan's next op is this one.
@@ -116,6 +119,13 @@ class Guide final : public BurialObserver {
   Restorer& restorer_;
   // The one that was followed last comes first.
   std::vector<StepP> plans_;
+  // Storages that are there from step to step, such as parameters: what a plan does with them may
+  // come before any op of the step has used them.
+  struct Lasting {
+    StorageId storage;
+    c10::weak_intrusive_ptr<c10::StorageImpl> impl;
+  };
+  std::unordered_map<std::uint64_t, std::vector<Lasting>> lasting_;  // By the plan's shape.
   GuideCounters counters_;
 
   // The step under way; the last one when there is none.
