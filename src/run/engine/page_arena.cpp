@@ -81,7 +81,7 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   Block block = find_run(units);
   if (block.address != 0) return block;
   // New pages join what is free at the end, so fewer are needed than asked for.
-  const std::int64_t missing = units - free_at_end();
+  const std::int64_t missing = units - free_at_end(units);
   const std::int64_t missing_pages = (missing + units_per_page_ - 1) / units_per_page_;
   if (missing_pages <= new_pages && grow(missing_pages)) {
     new_pages -= missing_pages;
@@ -91,12 +91,23 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   if (units < units_per_page_) return {};
   const std::int64_t short_of = units / units_per_page_ + 1 - free_pages_;
   if (short_of > 0 && short_of <= new_pages) grow(short_of);
-  return find_stitch(units);
+  block = find_stitch(units);
+  return block.address != 0 ? block : find_any_run(units);
 }
 
 // In the shortest free run that is long enough, so that small blocks go where a page is broken
-// already.
+// already. Blocks of a page and more begin with a page, so that they break one at most.
 PageArena::Block PageArena::find_run(std::int64_t units) const {
+  if (units < units_per_page_) return find_any_run(units);
+  for (auto run = free_by_length_.lower_bound({units, 0}); run != free_by_length_.end(); ++run) {
+    const auto [length, first] = *run;
+    const std::int64_t start = whole_pages_of({first, length}).first;
+    if (start + units <= first + length) return {address_of(start), {{start, units}}, nullptr};
+  }
+  return {};
+}
+
+PageArena::Block PageArena::find_any_run(std::int64_t units) const {
   const auto found = free_by_length_.lower_bound({units, 0});
   if (found == free_by_length_.end()) return {};
   return {address_of(found->second), {{found->second, units}}, nullptr};
@@ -267,10 +278,12 @@ void PageArena::take(const Run& run) {
   set_state(run, State::kUsed);
 }
 
-std::int64_t PageArena::free_at_end() const {
+// What a block of so many units could use of it.
+std::int64_t PageArena::free_at_end(std::int64_t units) const {
   if (free_.empty()) return 0;
   const auto& [first, count] = *free_.rbegin();
-  return first + count == static_cast<std::int64_t>(states_.size()) ? count : 0;
+  if (first + count != static_cast<std::int64_t>(states_.size())) return 0;
+  return units < units_per_page_ ? count : whole_pages_of({first, count}).count;
 }
 
 // At the end of the row, or, when that is reached, wherever pages were given back.

@@ -96,11 +96,12 @@ class PageArena {
   void note_place(std::int64_t units, const Block& block);
   Block find_block(std::int64_t units, std::int64_t new_pages);
   Block find_run(std::int64_t units) const;
+  Block find_any_run(std::int64_t units) const;
   Block find_stitch(std::int64_t units);
   Block make_stitch(std::int64_t units, Runs runs);
   bool grow(std::int64_t pages);
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
-  std::int64_t free_at_end() const;
+  std::int64_t free_at_end(std::int64_t units) const;
   bool is_free(const Runs& runs) const;
   Runs choose_pages(std::int64_t units) const;
   Runs whole_pages(std::int64_t pages, std::int64_t except) const;
