@@ -14,14 +14,14 @@ namespace {
 // What is left free of the budget: a little, since no step is quite like the last; and more where
 // the budget also caps what torch's allocator takes, which cannot use every byte of it. That is the
 // widest margin that it asks for by itself.
-constexpr std::int64_t kMarginShare = 32;
+constexpr std::int64_t kMarginShare = 20;
 constexpr std::int64_t kReservedMarginShare = 10;
 // The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
 constexpr std::int64_t kStepsBeforeCapture = 1;
 constexpr std::size_t kMostPlans = 32;
 constexpr std::int64_t kHostSlackShare = 8;
 // After so many guided steps a plan must have paid off.
-constexpr int kTrialSteps = 4;
+constexpr int kTrialSteps = 12;
 constexpr double kSlowerThanOnline = 1.03;
 // A size at which latency does not matter.
 constexpr std::int64_t kLargeCopyBytes = std::int64_t{256} << 20;

@@ -233,7 +233,9 @@ void* CudaGate::take_or_evict(const Request& request, std::size_t bytes,
     const bool may_go_elsewhere = may_evict(request.device, request.stream);
     overflow = may_go_elsewhere ? ledger.overflow() : nullptr;
     if (overflow != nullptr) return nullptr;
-    if (may_go_elsewhere && ledger.evict_more(request.bytes)) continue;
+    const std::int64_t missing =
+        request.large != nullptr ? request.large->missing_bytes(request.bytes) : request.bytes;
+    if (may_go_elsewhere && ledger.evict_more(missing)) continue;
     if (request.large != nullptr && request.large->take_from_native()) continue;
     throw device_refusal(ledger, request.bytes, reason);
   }

@@ -47,6 +47,8 @@ class LargeBlocks {
   std::int64_t rounded(std::int64_t bytes) const { return arena_.rounded(bytes); }
   // Null: too few pages are free.
   void* allocate(std::int64_t bytes);
+  // About how much must be freed for it then.
+  std::int64_t missing_bytes(std::int64_t bytes) const { return arena_.missing_bytes(bytes); }
   // The stream uses the block too, other than in the order of ours. False: it is none of ours.
   bool record_stream(void* data, cudaStream_t stream);
   // False: it is none of ours.

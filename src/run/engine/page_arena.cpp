@@ -401,6 +401,13 @@ void PageArena::release(const Run& run) {
   present_pages_ -= count;
 }
 
+std::int64_t PageArena::missing_bytes(std::int64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  if (bytes < page_bytes_) return rounded(bytes);
+  const std::int64_t pages = bytes / page_bytes_ + 1 - free_pages_;
+  return std::max<std::int64_t>(pages, 1) * page_bytes_;
+}
+
 std::int64_t PageArena::pages() const {
   const std::lock_guard lock(mutex_);
   return present_pages_;

@@ -54,6 +54,8 @@ class PageArena {
   std::int64_t rounded(std::int64_t bytes) const {
     return (bytes + unit_bytes_ - 1) / unit_bytes_ * unit_bytes_;
   }
+  // About how much must be freed before a block that was refused may find room.
+  std::int64_t missing_bytes(std::int64_t bytes) const;
   std::int64_t page_bytes() const { return page_bytes_; }
   std::int64_t pages() const;
   // Pages of which nothing is used.

@@ -147,6 +147,8 @@ TEST_F(PageArenaTest, PutsPagesTogetherThatAreApart) {
   EXPECT_EQ(arena.free_bytes(), 0);
   std::memset(stitched, 7, 20 * kPageBytes);
   EXPECT_EQ(allocate(1, 0), nullptr);
+  EXPECT_EQ(arena.missing_bytes(3 * kPageBytes), 4 * kPageBytes);
+  EXPECT_EQ(arena.missing_bytes(1), kUnitBytes);
   arena.free(stitched);
   // The second time it is there already.
   const int maps = mapper.maps;

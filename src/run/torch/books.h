@@ -184,6 +184,9 @@ class Books final : public engine::Evictor {
   void discard(c10::Storage storage) { discarded_.push_back(std::move(storage)); }
   // Starts the classes of dropped values anew if there are none.
   void forget_classes();
+  // Draws the same samples of candidates again: steps that are alike should evict alike, so that
+  // memory is laid out alike.
+  void begin_sampling();
 
  private:
   friend struct Value;

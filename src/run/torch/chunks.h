@@ -11,8 +11,8 @@
 namespace lowtide::run {
 
 // Carries out a multi-tensor op part by part when its lists take much of the budget: each entry of
-// the lists is worked on by itself, so the bits are the same. False: nothing was done, the op should
-// be called as a whole.
+// the lists is worked on by itself, so the bits are the same. False: nothing was done, the op
+// should be called as a whole.
 bool call_in_chunks(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
                     c10::DispatchKeySet keys, torch::jit::Stack& stack);
 

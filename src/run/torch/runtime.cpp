@@ -55,6 +55,7 @@ void Runtime::end_step() {
   books_.device().end_step();
   Books::Lock lock(books_);
   books_.forget_classes();
+  books_.begin_sampling();
   books_.tidy_leaving(lock);
   books_.forget_unseen(lock);
 }

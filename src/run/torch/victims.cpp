@@ -206,4 +206,6 @@ void Books::forget_classes() {
   if (dropped_values_ == 0) classes_ = {};
 }
 
+void Books::begin_sampling() { random_ = base::Random(1); }
+
 }  // namespace lowtide::run
