@@ -122,6 +122,7 @@ class SpillFile {
 
   SpillStats stats() const;
   std::int64_t cap_bytes() const { return space_->cap_bytes(); }
+  std::int64_t free_bytes() const { return cap_bytes() - space_->held_bytes(); }
   // By what was written and read so far.
   double write_bytes_per_second() const { return writes_.bytes_per_second(); }
   double read_bytes_per_second() const { return reads_.bytes_per_second(); }
