@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
@@ -17,12 +18,10 @@ HostCache::~HostCache() {
 }
 
 void HostCache::set_file(std::shared_ptr<tier::SpillFile> file, std::int64_t host_cap_bytes) {
-  if (file != file_) {
-    // The old file ends with the last value in it.
-    for (const Orphan& orphan : orphans_) orphan.spilled->wait();
-    free_orphans();
-    failures_ = 0;
-  }
+  // A file ends with the last value in it.
+  for (const Orphan& orphan : orphans_) orphan.spilled->wait();
+  free_orphans();
+  if (file != file_) failures_ = 0;
   file_ = std::move(file);
   cap_bytes_ = host_cap_bytes;
 }
@@ -39,7 +38,8 @@ void HostCache::enter(HostCopy& copy) {
     list->bytes += copy.bytes_;
     if (list == &unwritten_ && copy.goes_to_file_) ++unwritten_for_file_;
   } else if (copy.state_ == State::kFile) {
-    in_file_.insert(copy.bytes_);
+    in_file_.emplace(copy.used_, &copy);
+    sizes_in_file_.insert(copy.bytes_);
   } else if (copy.state_ != State::kNowhere) {
     copy.busy_ = busy_.insert(busy_.end(), &copy);
     busy_bytes_ += copy.bytes_;
@@ -52,7 +52,8 @@ void HostCache::remove(HostCopy& copy) {
     list->bytes -= copy.bytes_;
     if (list == &unwritten_ && copy.goes_to_file_) --unwritten_for_file_;
   } else if (copy.state_ == State::kFile) {
-    in_file_.erase(in_file_.find(copy.bytes_));
+    in_file_.erase(copy.used_);
+    sizes_in_file_.erase(sizes_in_file_.find(copy.bytes_));
   } else if (copy.state_ != State::kNowhere) {
     busy_.erase(copy.busy_);
     busy_bytes_ -= copy.bytes_;
@@ -82,8 +83,8 @@ void* HostCache::allocate(HostCopy& copy, std::int64_t bytes) {
 
 // If memory were full of what cannot be written, nothing could be read.
 bool HostCache::has_room_to_read() const {
-  if (in_file_.empty()) return true;
-  const std::int64_t needed = *in_file_.rbegin();
+  if (sizes_in_file_.empty()) return true;
+  const std::int64_t needed = *sizes_in_file_.rbegin();
   std::int64_t room = cap_bytes_ - memory_.host_held_bytes();
   room += spares_.bytes + written_.bytes + busy_bytes_;
   if (can_write()) room += std::min(unwritten_.bytes, file_->free_bytes());
@@ -109,6 +110,8 @@ void HostCache::free(HostCopy& copy) {
   } else if (copy.host_ != nullptr) {
     memory_.free_host(copy.host_);
   }
+  set_ahead(copy, false);
+  copy.used_before_ = 0;
   remove(copy);
   // In this order: what lies in a file goes before the file.
   copy.spilled_.reset();
@@ -194,6 +197,7 @@ bool HostCache::free_orphans() {
 }
 
 void HostCache::free_memory(HostCopy& copy) {
+  set_ahead(copy, false);
   memory_.free_host(copy.host_);
   copy.host_ = nullptr;
 }
@@ -265,10 +269,39 @@ void HostCache::start_reading(HostCopy& copy) {
 
 void HostCache::start_reading_to(HostCopy& copy, void* host) {
   memory_.wait_for_freed_host();
+  remove(copy);
   copy.host_ = host;
+  copy.used_before_ = copy.used_;
   copy.used_ = ++uses_;
   copy.file_->load(copy.spilled_, host);
-  change(copy, State::kReading);
+  copy.state_ = State::kReading;
+  enter(copy);
+}
+
+void HostCache::want(HostCopy& copy) {
+  start_reading(copy);
+  set_ahead(copy, false);
+  if (const std::uint64_t place = std::exchange(copy.used_before_, 0)) read_ahead_of(place);
+}
+
+// On in the direction in which the last ones came.
+void HostCache::read_ahead_of(std::uint64_t place) {
+  const bool is_forward = place > std::exchange(last_wanted_, place);
+  while (ahead_bytes_ < cap_bytes_ / 4) {
+    const auto after = in_file_.upper_bound(place);
+    if (after == (is_forward ? in_file_.end() : in_file_.begin())) return;
+    HostCopy& next = *(is_forward ? after : std::prev(after))->second;
+    place = next.used_;
+    start_reading(next);
+    if (next.state_ != State::kReading) return;
+    set_ahead(next, true);
+  }
+}
+
+void HostCache::set_ahead(HostCopy& copy, bool is_ahead) {
+  if (copy.is_ahead_ == is_ahead) return;
+  copy.is_ahead_ = is_ahead;
+  ahead_bytes_ += is_ahead ? copy.bytes_ : -copy.bytes_;
 }
 
 bool HostCache::is_at_hand(HostCopy& copy) {

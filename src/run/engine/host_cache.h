@@ -40,13 +40,19 @@ class HostCopy {
   std::string failure_;
   // Grows with its last use.
   std::uint64_t used_ = 0;
+  // The same, before it was read from the file; 0 if nobody wants to know any more.
+  std::uint64_t used_before_ = 0;
+  // It was read because it seemed to be next.
+  bool is_ahead_ = false;
   std::list<HostCopy*>::iterator busy_;
 };
 
 // Where moved values lie. New ones come to host memory; when that runs short, the ones that were
 // used longest ago are written to the spill file, if there is one, and their memory is taken. In
 // training that is what backward needs last. Writing begins when half of the memory is taken, so
-// that it is seldom waited for. Whoever owns it sees to it that one thread uses it at a time.
+// that it is seldom waited for. What is needed from the file comes in the order of its last use, or
+// in the opposite one, as in backward: so the next ones are read ahead. Whoever owns it sees to it
+// that one thread uses it at a time.
 class HostCache {
  public:
   explicit HostCache(HostMemory& memory) : memory_(memory) {}
@@ -75,6 +81,8 @@ class HostCache {
   // Begins to bring it to memory if it lies in the file alone, and if there is memory for it
   // without waiting.
   void start_reading(HostCopy& copy);
+  // The same for a copy that is needed now; and what will probably be needed next is read as well.
+  void want(HostCopy& copy);
   // Whether its bytes are in memory.
   bool is_at_hand(HostCopy& copy);
   // What to wait for until it is; null: nothing. May be waited for by a thread that does not use
@@ -122,6 +130,8 @@ class HostCache {
   bool free_orphans();
   bool start_writing(HostCopy& copy);
   void start_reading_to(HostCopy& copy, void* host);
+  void read_ahead_of(std::uint64_t place);
+  void set_ahead(HostCopy& copy, bool is_ahead);
   void free_memory(HostCopy& copy);
   // Takes the memory of one copy that loses nothing by it. False: there is none.
   bool drop_one();
@@ -147,8 +157,12 @@ class HostCache {
   // Being written or read, the first ones first.
   std::list<HostCopy*> busy_;
   std::int64_t busy_bytes_ = 0;
-  // Sizes of what lies in a file alone.
-  std::multiset<std::int64_t> in_file_;
+  // What lies in a file alone, by last use, and its sizes.
+  std::map<std::uint64_t, HostCopy*> in_file_;
+  std::multiset<std::int64_t> sizes_in_file_;
+  // Where in that order the last one was that was needed.
+  std::uint64_t last_wanted_ = 0;
+  std::int64_t ahead_bytes_ = 0;
   std::list<Orphan> orphans_;
   // In a row.
   int failures_ = 0;

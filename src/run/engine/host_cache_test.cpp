@@ -170,6 +170,25 @@ TEST_F(HostCacheTest, AReadIsBegunAheadAndWaitedForByAnyone) {
   EXPECT_TRUE(holds(copies[0], 0));
 }
 
+TEST_F(HostCacheTest, WhatComesNextIsReadAhead) {
+  open_file(64 * kUnit);
+  for (int i = 0; i < 16; ++i) store(i);
+  // After this all of them are written.
+  for (std::size_t i = 0; i < 16; ++i) cache.bytes(copies[i]);
+  for (const bool is_forward : {false, true}) {
+    int ahead = 0;
+    for (std::size_t n = 0; n < 12; ++n) {
+      const std::size_t i = is_forward ? n : 11 - n;
+      ahead += cache.is_at_hand(copies[i]) || cache.reading(copies[i]) ? 1 : 0;
+      cache.want(copies[i]);
+      EXPECT_TRUE(holds(copies[i], static_cast<int>(i)));
+    }
+    // The direction is seen with the second.
+    EXPECT_GE(ahead, 8);
+  }
+  EXPECT_LE(memory.host_peak_bytes(), kCap);
+}
+
 TEST_F(HostCacheTest, WhatIsFreedWhileItIsWrittenKeepsItsMemoryUntilThen) {
   open_file(64 * kUnit);
   for (int round = 0; round < 50; ++round) {
@@ -196,6 +215,7 @@ TEST_F(HostCacheTest, ValuesStayInAFileThatIsReplaced) {
   EXPECT_FALSE(old.expired());
   EXPECT_TRUE(holds(copies[0], 0));
   for (HostCopy& copy : copies) cache.free(copy);
+  cache.set_file(nullptr, kCap);
   EXPECT_TRUE(old.expired());
 }
 

@@ -104,7 +104,7 @@ void Restorer::wait_for_file(const ValueP& value) {
     Books::Lock lock(books_);
     if (value->residency != Residency::kMoved) return;
     engine::HostCache& moved = books_.moved(lock);
-    moved.start_reading(value->copy);
+    moved.want(value->copy);
     reading = moved.reading(value->copy);
   }
   if (!reading) return;
