@@ -32,7 +32,7 @@ class Impl;
 enum class Means : std::uint8_t {
   /// Drop it, and compute it again when it is needed.
   kRecompute,
-  /// Move it to host memory, and back.
+  /// Move it to host memory, from there to disk if a folder is named, and back.
   kHost,
   /// Whichever of the two is cheaper for the value.
   kMixed,
@@ -57,6 +57,15 @@ struct SessionOptions {
   bool wait_for_plans = false;
   /// Cap on the host memory that moved values take, as a size. Empty: half of the machine's memory.
   std::string host_cap{};
+  /// A folder on a fast disk, for what does not fit into host memory either: a file there, without
+  /// a name and readable only by us, takes the moved values that were used longest ago. It is gone
+  /// with the session, however the process ends. Host memory must have room for the largest value
+  /// and is the file's cache. Empty: none.
+  std::string spill_dir{};
+  /// Cap on that file, as a size. Empty: three quarters of what is free on the disk.
+  std::string spill_cap{};
+  /// The file is read and written by io_uring where the kernel allows it. Off: by threads.
+  bool spill_uring = true;
   /// Smaller storages are never evicted.
   std::int64_t floor_bytes = std::int64_t{64} << 10;
   /// While the steps fit, their ops are not watched, so that they cost nothing; only the budget is.
@@ -102,6 +111,23 @@ struct SessionStats {
   double recompute_seconds = 0;
   std::int64_t bytes_to_host = 0;
   std::int64_t bytes_from_host = 0;
+  /// The spill file: what lies there now and lay there at most, what was written and read, and the
+  /// time in which something was being written or read; 0 without one.
+  std::int64_t spill_bytes = 0;
+  std::int64_t spill_peak_bytes = 0;
+  std::int64_t bytes_to_disk = 0;
+  std::int64_t bytes_from_disk = 0;
+  double disk_write_seconds = 0;
+  double disk_read_seconds = 0;
+  /// How long the training waited for the disk.
+  double disk_wait_seconds = 0;
+  /// Writes that failed, after which the value stayed in host memory; reads that failed or did not
+  /// give what was written, and values that were recomputed because of that.
+  std::int64_t disk_write_errors = 0;
+  std::int64_t disk_read_errors = 0;
+  std::int64_t disk_values_recomputed = 0;
+  /// "io_uring" or "threads"; empty without a file.
+  std::string disk_io{};
   /// Ops that are remembered so that they can be carried out again, and the bytes of storages that
   /// only live for that.
   std::int64_t records = 0;
@@ -133,15 +159,18 @@ struct SessionStats {
 /// other threads use a ThreadGuard. A session is used by the thread that made it.
 class Session {
  public:
-  /// Throws InvalidInput for options that make no sense, DeviceError if the device is not there.
+  /// Throws InvalidInput for options that make no sense (a spill folder that is not there or cannot
+  /// be written, say), DeviceError if the device is not there, IoError if the disk of the spill
+  /// folder does not work.
   explicit Session(SessionOptions options);
   /// Brings everything back. Warns on stderr if that is not possible.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept; whatever `body`
-  /// throws passes through, and the session stays usable.
+  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept, IoError if a value
+  /// cannot be read from the spill folder and not be recomputed either; whatever `body` throws
+  /// passes through, and the session stays usable.
   void step(const std::function<void()>& body);
   /// Tells where a step ends, for loops that do not call step().
   void end_step();

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "lowtide/simulate.h"
+#include "plan/spread.h"
 
 namespace lowtide::session {
 namespace {
@@ -25,16 +26,18 @@ PlanOutcome plan_near(Problem& problem, const Policy& policy) {
   return policy.plan(problem);
 }
 
-PlanResult plan_with(const PlanRequest& request, const Policy& policy) {
+// `asked` is what the policy is given: the request's problem, or the same with one tier.
+PlanResult plan_with(const PlanRequest& request, const Policy& policy, Problem asked) {
   PlanResult result;
+  PlanOutcome outcome = plan_near(asked, policy);
   Problem problem = request.problem;
-  PlanOutcome outcome = plan_near(problem, policy);
+  problem.budget_bytes = asked.budget_bytes;
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
     result.reason =
         base::concat(refusal->reason, "; the smallest budget that the policy reaches is ",
                      base::format_bytes(refusal->smallest_budget_bytes));
   } else {
-    Plan& plan = std::get<Plan>(outcome);
+    Plan plan = plan::spread_over_tiers(problem, std::get<Plan>(std::move(outcome)));
     const Verdict verdict = verify(problem, plan);
     LT_CHECK(verdict.ok(), plan.policy,
              " made a plan that does not hold: ", verdict.violations.front().message);
@@ -64,10 +67,15 @@ PlanResult plan_step(const PlanRequest& request,
                      const std::vector<std::unique_ptr<Policy>>& policies) {
   const auto start = std::chrono::steady_clock::now();
   PlanResult result;
+  bool is_first = true;
+  const auto consider = [&](PlanResult next) {
+    if (is_first || is_better(next, result, request.problem.budget_bytes)) result = std::move(next);
+    is_first = false;
+  };
   for (const std::unique_ptr<Policy>& policy : policies) {
-    PlanResult next = plan_with(request, *policy);
-    if (policy == policies.front() || is_better(next, result, request.problem.budget_bytes)) {
-      result = std::move(next);
+    consider(plan_with(request, *policy, request.problem));
+    if (request.problem.machine.tiers.size() > 1) {
+      consider(plan_with(request, *policy, plan::with_one_tier(request.problem)));
     }
   }
   result.shape = request.step.script.shape();

@@ -23,6 +23,8 @@ constexpr std::int64_t kHostSlackShare = 8;
 // After so many guided steps a plan must have paid off.
 constexpr int kTrialSteps = 12;
 constexpr double kSlowerThanOnline = 1.03;
+// Of a solid-state disk.
+constexpr double kDiskLatencySeconds = 1e-4;
 // A size at which latency does not matter.
 constexpr std::int64_t kLargeCopyBytes = std::int64_t{256} << 20;
 
@@ -175,6 +177,13 @@ Machine Guidance::machine() const {
                     .write_bytes_per_second = rate(device.copy_out_seconds(kLargeCopyBytes)),
                     .read_bytes_per_second = rate(device.copy_in_seconds(kLargeCopyBytes)),
                     .latency_seconds = device.copy_in_seconds(1)}};
+  if (const tier::SpillFile* file = options_.spill_file.get()) {
+    machine.tiers.push_back({.name = "disk",
+                             .capacity_bytes = file->cap_bytes(),
+                             .write_bytes_per_second = file->write_bytes_per_second(),
+                             .read_bytes_per_second = file->read_bytes_per_second(),
+                             .latency_seconds = kDiskLatencySeconds});
+  }
   return machine;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "run/tier/spill_file.h"
 #include "session/attendance.h"
 #include "session/background_planner.h"
 #include "session/devices.h"
@@ -16,6 +17,8 @@ namespace lowtide::session {
 struct GuidanceOptions {
   std::int64_t budget_bytes = 0;
   std::int64_t host_cap_bytes = 0;
+  // Behind host memory; null: nothing is.
+  std::shared_ptr<const tier::SpillFile> spill_file;
   // What torch's allocator takes from the device is capped too.
   bool caps_reserved = true;
   bool expandable_segments = true;

@@ -10,6 +10,7 @@
 #include "session/attendance.h"
 #include "session/devices.h"
 #include "session/guidance.h"
+#include "session/spill.h"
 
 namespace lowtide {
 namespace session {
@@ -34,6 +35,8 @@ class Impl {
  private:
   void apply();
   void add_guidance(SessionStats& stats);
+  void add_spill(SessionStats& stats, run::Books::Lock& lock);
+  void warn_of_failing_disk();
   StepUse use_since_last_step();
   void step_aside();
   void come_back();
@@ -43,6 +46,11 @@ class Impl {
   run::Rules rules_;
   std::int64_t budget_bytes_;
   std::int64_t host_cap_bytes_;
+  // Null: there is none.
+  std::shared_ptr<tier::SpillFile> spill_file_;
+  tier::SpillStats spill_at_start_;
+  double waited_at_start_ = 0;
+  bool has_warned_of_disk_ = false;
   // The session around this one, if any.
   Impl* outer_;
   bool thread_was_managed_ = false;
@@ -125,6 +133,7 @@ Impl::Impl(const SessionOptions& options)
       budget_bytes_(budget_from(options)),
       host_cap_bytes_(options.host_cap.empty() ? default_host_cap()
                                                : base::parse_bytes(options.host_cap)),
+      spill_file_(open_spill_file(options)),
       outer_(innermost) {
   // Whatever may throw comes before anything is changed.
   std::vector<std::unique_ptr<Policy>> policies = policies_from(options, managed_.device);
@@ -135,10 +144,12 @@ Impl::Impl(const SessionOptions& options)
   thread_was_managed_ = run::is_thread_managed();
   {
     // Threads of an outer session may be at work.
-    const run::Books::Lock lock(managed_.runtime.books());
+    run::Books::Lock lock(managed_.runtime.books());
     at_start_ = managed_.runtime.books().counters;
+    waited_at_start_ = managed_.runtime.books().moved(lock).waited_seconds();
     guide_at_start_ = managed_.runtime.guide().counters();
   }
+  if (spill_file_) spill_at_start_ = spill_file_->stats();
   overflow_at_start_ = managed_.device.ledger().overflowed_bytes();
   stitches_at_start_ = managed_.device.stitches();
   if (outer_ == nullptr) {
@@ -159,6 +170,7 @@ Impl::Impl(const SessionOptions& options)
         managed_, std::move(policies),
         GuidanceOptions{.budget_bytes = budget_bytes_,
                         .host_cap_bytes = host_cap_bytes_,
+                        .spill_file = spill_file_,
                         .caps_reserved = options.cap_reserved && managed_.device.reserves(),
                         .expandable_segments = options.expandable_segments,
                         .waits_for_plans = options.wait_for_plans});
@@ -184,6 +196,10 @@ Impl::~Impl() {
     std::cerr << "lowtide: not all tensors could be brought back at the end of the session: "
               << error.what() << "\n";
   }
+  {
+    run::Books::Lock lock(runtime().books());
+    runtime().books().moved(lock).set_file(nullptr, 0);
+  }
   run::set_active_runtime(nullptr);
   managed_.device.remove();
 }
@@ -195,6 +211,7 @@ void Impl::apply() {
     run::Books& books = managed_.runtime.books();
     run::Books::Lock lock(books);
     books.set_rules(rules_, lock);
+    books.moved(lock).set_file(spill_file_, host_cap_bytes_);
   }
   const bool is_capped = budget_bytes_ != engine::Ledger::kNoBudget && options_.cap_reserved;
   device.limit(is_capped ? std::optional(budget_bytes_) : std::nullopt);
@@ -204,7 +221,7 @@ void Impl::apply() {
 SessionStats Impl::stats() {
   engine::Device& device = managed_.device;
   run::Books& books = managed_.runtime.books();
-  const run::Books::Lock lock(books);
+  run::Books::Lock lock(books);
   const run::Counters& now = books.counters;
   SessionStats stats;
   stats.budget_bytes = options_.budget.empty() ? 0 : budget_bytes_;
@@ -230,7 +247,34 @@ SessionStats Impl::stats() {
   stats.kept_unsafe = now.kept_unsafe - at_start_.kept_unsafe;
   stats.chunked_ops = now.chunked_ops - at_start_.chunked_ops;
   add_guidance(stats);
+  add_spill(stats, lock);
   return stats;
+}
+
+void Impl::add_spill(SessionStats& stats, run::Books::Lock& lock) {
+  run::Books& books = managed_.runtime.books();
+  stats.disk_values_recomputed = books.counters.copies_lost - at_start_.copies_lost;
+  if (!spill_file_) return;
+  const tier::SpillStats now = spill_file_->stats();
+  stats.spill_bytes = now.held_bytes;
+  stats.spill_peak_bytes = now.peak_bytes;
+  stats.bytes_to_disk = now.written_bytes - spill_at_start_.written_bytes;
+  stats.bytes_from_disk = now.read_bytes - spill_at_start_.read_bytes;
+  stats.disk_write_seconds = now.write_seconds - spill_at_start_.write_seconds;
+  stats.disk_read_seconds = now.read_seconds - spill_at_start_.read_seconds;
+  stats.disk_wait_seconds = books.moved(lock).waited_seconds() - waited_at_start_;
+  stats.disk_write_errors = now.failed_writes;
+  stats.disk_read_errors = now.failed_reads + now.pieces_read_again;
+  stats.disk_io = spill_file_->io_name();
+}
+
+void Impl::warn_of_failing_disk() {
+  if (!spill_file_ || has_warned_of_disk_) return;
+  run::Books::Lock lock(runtime().books());
+  if (!runtime().books().moved(lock).has_given_up()) return;
+  has_warned_of_disk_ = true;
+  std::cerr << "lowtide: the disk of the spill folder fails, so nothing more is written there: "
+            << options_.spill_dir << "\n";
 }
 
 void Impl::add_guidance(SessionStats& stats) {
@@ -267,6 +311,7 @@ void Impl::end_step() {
     runtime().stop_capture();
     user_capture_ = runtime().last_capture();
   }
+  warn_of_failing_disk();
   if (is_aside_) ++steps_aside_;
   const StepUse use = use_since_last_step();
   if (guidance_ && !is_captured_for_user_ && !is_aside_) guidance_->end_step(use);

@@ -66,6 +66,9 @@ class FaultyDevice final : public engine::Device {
   void set_host_cap(std::int64_t bytes) override { base_.set_host_cap(bytes); }
   std::int64_t host_held_bytes() const override { return base_.host_held_bytes(); }
   std::int64_t host_peak_bytes() const override { return base_.host_peak_bytes(); }
+  bool is_host_written(const void* host) override { return base_.is_host_written(host); }
+  void wait_for_host(const void* host) override { base_.wait_for_host(host); }
+  void wait_for_freed_host() override { base_.wait_for_freed_host(); }
 
   bool copies_beside_work() const override { return base_.copies_beside_work(); }
   void start_copy_out(void* host, const void* block, std::int64_t bytes,

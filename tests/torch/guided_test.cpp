@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "run/tier/tier_test.h"
 #include "torch/compare.h"
 #include "torch/device.h"
 #include "torch/training.h"
@@ -25,6 +26,8 @@ struct Case {
   Means means;
   int share_percent;
   std::map<std::string, std::string> policy_options{};
+  // There is little host memory, and a disk behind it.
+  bool has_disk = false;
 };
 
 const std::vector<Case>& cases() {
@@ -40,12 +43,24 @@ const std::vector<Case>& cases() {
       {"evict_all", Means::kHost, 60},
       {"dtr", Means::kMixed, 50},
       {"auto", Means::kMixed, 40},
+      {"evict_all", Means::kHost, 60, {}, true},
+      {"capuchin", Means::kMixed, 60, {}, true},
   };
   return all;
 }
 
+const std::string& spill_folder() {
+  static const tier::TempFolder folder;
+  return folder.path();
+}
+
 SessionOptions guided_by(const Case& each, std::int64_t budget_bytes) {
   SessionOptions options = options_for(budget_bytes, each.means);
+  if (each.has_disk) {
+    options.host_cap = std::to_string((budget_bytes - fixed_bytes()) / 4);
+    options.spill_dir = spill_folder();
+    options.spill_cap = "1GiB";
+  }
   options.policy = each.policy;
   options.policy_options = each.policy_options;
   options.wait_for_plans = true;
@@ -59,7 +74,7 @@ TEST_P(GuidedProgram, GivesThePlainBitsWithinTheBudget) {
   LT_SKIP_IF(why_skip(chosen));
   const Reference& wanted = reference(chosen, kSteps);
   for (const Case& each : cases()) {
-    SCOPED_TRACE(each.policy + " " + name_of(each.means));
+    SCOPED_TRACE(each.policy + " " + name_of(each.means) + (each.has_disk ? " with a disk" : ""));
     const std::int64_t budget = wanted.budget(each.share_percent);
     const auto found = run_feasibly(chosen, guided_by(each, budget), budget, wanted);
     ASSERT_TRUE(found);
@@ -118,6 +133,19 @@ TEST(Guided, StepsFollowTheirPlanToTheEnd) {
   EXPECT_GT(replayed.recomputes, 0);
   EXPECT_EQ(replayed.prefetches, 0);
   EXPECT_EQ(replayed.bytes_to_host, 0);
+}
+
+TEST(Guided, PlansUseTheDiskBehindTheHost) {
+  LT_SKIP_IF(why_skip());
+  const SessionStats stats =
+      run_guided("convolution_unet", {"evict_all", Means::kHost, 80, {}, true});
+  EXPECT_EQ(stats.plans, 1) << stats.no_plan_reason;
+  EXPECT_GE(stats.guided_steps, 3);
+  EXPECT_EQ(stats.guidance_broken_off, 0);
+  EXPECT_GT(stats.bytes_to_disk, 0);
+  EXPECT_GT(stats.bytes_from_disk, 0);
+  EXPECT_GT(stats.prefetches, 0);
+  EXPECT_EQ(stats.recomputes, 0);
 }
 
 // Three batch sizes in turn.

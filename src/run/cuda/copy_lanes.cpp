@@ -19,6 +19,18 @@ cudaStream_t make_stream() {
   return stream;
 }
 
+// Whether the device got there.
+bool has_passed(const Event& event) {
+  const cudaError_t state = cudaEventQuery(event.get());
+  if (state == cudaErrorNotReady) {
+    // It would be taken for a failure of what is asked next.
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  LT_CUDA(state);
+  return true;
+}
+
 }  // namespace
 
 CopyLanes::CopyLanes()
@@ -49,7 +61,7 @@ void CopyLanes::start_copy_out(void* host, const void* block, std::int64_t bytes
       cudaMemcpyAsync(host, block, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, out_));
   out_rate_.after_copy(out_);
   LT_CUDA(cudaEventRecord(written.get(), out_));
-  host_copies_.insert_or_assign(host, HostCopy{std::move(written)});
+  host_copies_.insert_or_assign(host, HostCopy{std::move(written), nullptr});
   note_under_way(block, out_);
 }
 
@@ -60,16 +72,16 @@ void CopyLanes::start_copy_in(void* block, const void* host, std::int64_t bytes,
   const Event position = events_.take();
   LT_CUDA(cudaEventRecord(position.get(), stream));
   LT_CUDA(cudaStreamWaitEvent(in_, position.get(), 0));
-  const auto copy = host_copies_.find(host);
-  if (copy != host_copies_.end()) {
-    LT_CUDA(cudaStreamWaitEvent(in_, copy->second.written.get(), 0));
-    copy->second.was_read = true;
-  }
+  HostCopy& copy = host_copies_[host];
+  // Without one it was written by the host, which is done.
+  if (copy.written) LT_CUDA(cudaStreamWaitEvent(in_, copy.written.get(), 0));
+  if (!copy.read) copy.read = events_.take();
   in_rate_.before_copy(bytes, in_);
   LT_CUDA(
       cudaMemcpyAsync(block, host, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, in_));
   in_rate_.after_copy(in_);
   LT_CUDA(cudaEventRecord(last_read_.get(), in_));
+  LT_CUDA(cudaEventRecord(copy.read.get(), in_));
   note_under_way(block, in_);
 }
 
@@ -91,22 +103,49 @@ void CopyLanes::forget_host(const void* host) {
   const std::lock_guard lock(mutex_);
   const auto copy = host_copies_.find(host);
   if (copy == host_copies_.end()) return;
-  must_wait_for_reads_ = must_wait_for_reads_ || copy->second.was_read;
+  must_wait_for_reads_ = must_wait_for_reads_ || copy->second.read != nullptr;
+  if (copy->second.written) remember(std::move(copy->second.written));
+  if (copy->second.read) remember(std::move(copy->second.read));
   host_copies_.erase(copy);
+}
+
+void CopyLanes::remember(Event event) {
+  while (!forgotten_.empty() && has_passed(forgotten_.front())) forgotten_.pop_front();
+  if (!has_passed(event)) forgotten_.push_back(std::move(event));
+}
+
+void CopyLanes::wait_for_forgotten() {
+  const std::lock_guard lock(mutex_);
+  for (const Event& event : forgotten_) LT_CUDA(cudaEventSynchronize(event.get()));
+  forgotten_.clear();
+}
+
+bool CopyLanes::is_written(const void* host) {
+  const std::lock_guard lock(mutex_);
+  const auto copy = host_copies_.find(host);
+  return copy == host_copies_.end() || !copy->second.written || has_passed(copy->second.written);
+}
+
+void CopyLanes::wait_until_written(const void* host) {
+  const std::lock_guard lock(mutex_);
+  const auto copy = host_copies_.find(host);
+  if (copy == host_copies_.end() || !copy->second.written) return;
+  LT_CUDA(cudaEventSynchronize(copy->second.written.get()));
 }
 
 void CopyLanes::adopt_host(const void* host, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   Event written = events_.take();
   LT_CUDA(cudaEventRecord(written.get(), stream));
-  host_copies_.insert_or_assign(host, HostCopy{std::move(written)});
+  host_copies_.insert_or_assign(host, HostCopy{std::move(written), nullptr});
 }
 
 void CopyLanes::write_after(cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
-  const Event position = events_.take();
+  Event position = events_.take();
   LT_CUDA(cudaEventRecord(position.get(), stream));
   LT_CUDA(cudaStreamWaitEvent(out_, position.get(), 0));
+  remember(std::move(position));
 }
 
 void CopyLanes::use_after_writes(cudaStream_t stream) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -45,6 +46,13 @@ class CopyLanes {
   // Copies that nobody waits for may still write host memory that `stream` is about to use.
   void use_after_writes(cudaStream_t stream);
 
+  // For a host that reads what was copied out: whether it is there, and waiting for it.
+  bool is_written(const void* host);
+  void wait_until_written(const void* host);
+  // For a host that writes memory which was just taken: waits for what the device was still doing
+  // with such memory when it was given back.
+  void wait_for_forgotten();
+
   // Until all copies issued so far are done.
   void wait_on_host() noexcept;
 
@@ -54,10 +62,13 @@ class CopyLanes {
  private:
   // Requires: the lock, and a copy of the block just issued to `lane`.
   void note_under_way(const void* block, cudaStream_t lane);
+  // The device gets to `event` with memory that is given back now. Requires: the lock.
+  void remember(Event event);
 
   struct HostCopy {
     Event written;
-    bool was_read = false;
+    // After the last copy from it; null: it was not read.
+    Event read;
   };
 
   EventPool events_;
@@ -78,6 +89,8 @@ class CopyLanes {
   // Host memory that in_ may still be reading was given back: before out_ writes any, it waits for
   // last_read_.
   bool must_wait_for_reads_ = false;
+  // What the device was still doing with host memory when that was given back, oldest first.
+  std::deque<Event> forgotten_;
 };
 
 }  // namespace lowtide::cuda

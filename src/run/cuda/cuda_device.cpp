@@ -117,6 +117,9 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   void set_host_cap(std::int64_t bytes) override { arena_.set_cap(bytes); }
   std::int64_t host_held_bytes() const override { return arena_.held_bytes(); }
   std::int64_t host_peak_bytes() const override { return arena_.peak_bytes(); }
+  bool is_host_written(const void* host) override;
+  void wait_for_host(const void* host) override;
+  void wait_for_freed_host() override;
 
   void start_copy_out(void* host, const void* block, std::int64_t bytes,
                       std::uint64_t last_use) override;
@@ -244,8 +247,24 @@ void CudaDevice::free_pinned(void* chunk) noexcept {
 }
 
 void CudaDevice::free_host(void* host) {
+  const c10::cuda::CUDAGuard guard(index_);
   lanes_.forget_host(host);
   arena_.free(host);
+}
+
+bool CudaDevice::is_host_written(const void* host) {
+  const c10::cuda::CUDAGuard guard(index_);
+  return lanes_.is_written(host);
+}
+
+void CudaDevice::wait_for_host(const void* host) {
+  const c10::cuda::CUDAGuard guard(index_);
+  lanes_.wait_until_written(host);
+}
+
+void CudaDevice::wait_for_freed_host() {
+  const c10::cuda::CUDAGuard guard(index_);
+  lanes_.wait_for_forgotten();
 }
 
 void* CudaDevice::allocate_overflow(std::int64_t bytes) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/cuda/cuda_device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -157,6 +158,52 @@ TEST_F(CudaDeviceTest, HostMemoryIsWrittenAnewAfterThePendingCopyFromIt) {
   ASSERT_EQ(second.host, first.host);
   EXPECT_TRUE(back.eq(1).all().item<bool>());
   EXPECT_TRUE(move_in(second).eq(2).all().item<bool>());
+}
+
+TEST_F(CudaDeviceTest, WhoReadsAMovedValueOnTheHostWaitsForIt) {
+  at::Tensor tensor = make(16 << 20, 5);
+  const auto bytes = static_cast<std::int64_t>(tensor.nbytes());
+  void* host = device().allocate_host(bytes);
+  EXPECT_TRUE(device().is_host_written(host)) << "nobody writes it";
+  at::cuda::sleep(200'000'000);
+  next_tick();
+  device().start_copy_out(host, tensor.data_ptr(), bytes, op_);
+  EXPECT_FALSE(device().is_host_written(host));
+  device().wait_for_host(host);
+  EXPECT_TRUE(device().is_host_written(host));
+  const int* numbers = static_cast<const int*>(host);
+  EXPECT_TRUE(std::all_of(numbers, numbers + (16 << 20), [](int n) { return n == 5; }));
+  device().finish_copy(tensor.data_ptr(), stream_of(tensor));
+  device().free_host(host);
+}
+
+// Host memory that a copy still reads or writes is given back and taken again, by the host itself.
+TEST_F(CudaDeviceTest, TheHostWritesMemoryAfterTheCopiesThatStillUseIt) {
+  const Moved moved = move_out(make(16 << 20, 1), 1, op_);
+  c10::cuda::device_synchronize();
+  at::cuda::sleep(200'000'000);
+  const at::Tensor back = move_in(moved);
+  void* again = device().allocate_host(64 * kMiB);
+  ASSERT_EQ(again, moved.host);
+  device().wait_for_freed_host();
+  std::fill_n(static_cast<int*>(again), 16 << 20, 2);
+  EXPECT_TRUE(back.eq(1).all().item<bool>());
+
+  at::Tensor tensor = make(16 << 20, 3);
+  at::cuda::sleep(200'000'000);
+  next_tick();
+  device().start_copy_out(again, tensor.data_ptr(), 64 * kMiB, op_);
+  device().finish_copy(tensor.data_ptr(), stream_of(tensor));
+  device().free_host(again);
+  ASSERT_EQ(device().allocate_host(64 * kMiB), again);
+  device().wait_for_freed_host();
+  std::fill_n(static_cast<int*>(again), 16 << 20, 4);
+  // What the host wrote is copied in, and its memory given back and taken once more.
+  const at::Tensor filled = move_in({again, 16 << 20, 4});
+  const Moved other = move_out(make(16 << 20, 6), 6, op_);
+  ASSERT_EQ(other.host, again);
+  EXPECT_TRUE(filled.eq(4).all().item<bool>());
+  EXPECT_TRUE(move_in(other).eq(6).all().item<bool>());
 }
 
 TEST_F(CudaDeviceTest, TheHostDoesNotWaitForCopies) {

@@ -7,17 +7,16 @@
 #include <optional>
 #include <string>
 
+#include "run/engine/host_memory.h"
 #include "run/engine/ledger.h"
 
 namespace lowtide::engine {
 
-// What the runtime needs of a device: its ledger, blocks, copies and time. Everything is in the
-// order of the calling thread's current stream; nothing here makes the host wait. On the CPU the
-// stream is the thread itself.
-class Device {
+// What the runtime needs of a device: its ledger, blocks, copies, host memory and time. Everything
+// is in the order of the calling thread's current stream; nothing here makes the host wait. On the
+// CPU the stream is the thread itself.
+class Device : public HostMemory {
  public:
-  virtual ~Device() = default;
-
   virtual std::string name() const = 0;
   virtual Ledger& ledger() = 0;
 
@@ -60,15 +59,6 @@ class Device {
   // A block of overflow() becomes host memory as if it came from allocate_host() and was copied
   // there, and is the ledger's no more.
   virtual void keep_as_host_copy(void* data) = 0;
-
-  // Host memory for moved values, `bytes` long; null when its cap is reached.
-  virtual void* allocate_host(std::int64_t bytes) = 0;
-  virtual void free_host(void* host) = 0;
-  // So much of it will be wanted soon, and taking it is slow. Any thread.
-  virtual void reserve_host(std::int64_t bytes) = 0;
-  virtual void set_host_cap(std::int64_t bytes) = 0;
-  virtual std::int64_t host_held_bytes() const = 0;
-  virtual std::int64_t host_peak_bytes() const = 0;
 
   // Whether copies go on beside what is computed; if not, starting one is carrying it out.
   virtual bool copies_beside_work() const { return true; }

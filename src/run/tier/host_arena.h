@@ -24,8 +24,9 @@ class HostArena {
 
   static constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
   static constexpr std::int64_t kChunkBytes = std::int64_t{256} << 20;
-  // Sizes are rounded up to it, and addresses are multiples of it.
-  static constexpr std::int64_t kGranularityBytes = 512;
+  // Sizes are rounded up to it, and addresses are multiples of it: what a file that is read and
+  // written past the cache of the kernel asks for.
+  static constexpr std::int64_t kGranularityBytes = 4096;
 
   HostArena(AllocateChunk allocate_chunk, FreeChunk free_chunk, std::int64_t cap_bytes = kNoCap);
   // Gives all chunks back, whatever is still out.

@@ -22,7 +22,7 @@ void on_evicted_death(void* token) {
 }  // namespace
 
 Books::Books(engine::Device& device, c10::Device torch_device)
-    : device_(device), torch_device_(torch_device) {}
+    : device_(device), torch_device_(torch_device), moved_(device) {}
 
 Books::~Books() {
   Lock lock(*this);
@@ -147,8 +147,8 @@ void Books::move_from_overflow(Cell& cell, Lock&) {
   Value& value = *cell.value;
   device_.ledger().set_owner(cell.data, nullptr);
   device_.keep_as_host_copy(cell.data);
-  value.host = cell.data;
-  value.residency = Residency::kOnHost;
+  moved_.adopt(value.copy, cell.data, value.bytes);
+  value.residency = Residency::kMoved;
   cell.data = nullptr;
   cell.is_in_overflow = false;
   take_bytes(*cell.impl, &cell, &on_evicted_death).release_context();
@@ -194,7 +194,7 @@ void Books::set_producer(Value& value, RecordP producer) {
 void Books::detach_value(Cell& cell, Lock&) {
   Value& value = *cell.value;
   remove_candidate(value);
-  free_host_copy(value);
+  moved_.free(value.copy);
   value.place = nullptr;
   value.residency = Residency::kDropped;
   on_released(value);
@@ -222,6 +222,7 @@ void Books::use_on_stream(Cell& cell, void* stream) {
 
 void Books::use(Value& value) {
   value.is_leaving = false;
+  moved_.set_spare(value.copy, true);
   value.last_use = op_number;
   value.last_use_seconds = clock_seconds;
 }
@@ -354,25 +355,27 @@ bool Books::drop_value(Value& value, Lock& lock) {
 void Books::drop(Value& value, Lock& lock) {
   take_bytes_away(value, lock);
   ++counters.drops;
-  free_host_copy(value);
+  moved_.free(value.copy);
   value.residency = Residency::kDropped;
   on_dropped(value);
 }
 
 bool Books::copy_to_host(Value& value) {
-  if (value.host != nullptr) return true;
-  void* host = host_memory_for(value.bytes);
-  if (host == nullptr) return false;
-  try {
-    device_.start_copy_out(host, value.place->data, value.bytes, last_use_of(value));
-  } catch (const DeviceError&) {
-    // The value stays where it is.
-    device_.free_host(host);
-    return false;
+  if (value.copy.is_empty()) {
+    void* host = moved_.allocate(value.copy, value.bytes);
+    if (host == nullptr) return false;
+    try {
+      device_.start_copy_out(host, value.place->data, value.bytes, last_use_of(value));
+    } catch (const DeviceError&) {
+      // The value stays where it is.
+      moved_.free(value.copy);
+      return false;
+    }
+    device_.ledger().set_copied(value.place->data, true);
+    counters.bytes_to_host += value.bytes;
   }
-  device_.ledger().set_copied(value.place->data, true);
-  value.host = host;
-  counters.bytes_to_host += value.bytes;
+  moved_.set_spare(value.copy, false);
+  moved_.write_behind();
   return true;
 }
 
@@ -393,11 +396,20 @@ void Books::tidy_leaving(Lock&) {
 }
 
 void Books::start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock) {
-  device_.start_copy_in(bytes.mutable_data(), value->host, value->bytes);
+  device_.start_copy_in(bytes.mutable_data(), moved_.bytes(value->copy), value->bytes);
   device_.ledger().set_copied(bytes.mutable_data(), true);
   counters.bytes_from_host += value->bytes;
   install(value, std::move(bytes), lock);
   value->is_arriving = true;
+}
+
+bool Books::give_up_copy(Value& value, Lock&) {
+  if (!value.producer) return false;
+  moved_.free(value.copy);
+  value.residency = Residency::kDropped;
+  on_dropped(value);
+  ++counters.copies_lost;
+  return true;
 }
 
 void Books::arrive(Value& value) {
@@ -415,24 +427,8 @@ bool Books::move_out(Value& value, Lock& lock) {
   if (!copy_to_host(value)) return false;
   take_bytes_away(value, lock);
   ++counters.moves;
-  if (value.place != nullptr) value.residency = Residency::kOnHost;
+  if (value.place != nullptr) value.residency = Residency::kMoved;
   return true;
-}
-
-// Copies of values that are resident as well are the first to go.
-void* Books::host_memory_for(std::int64_t bytes) {
-  void* host = device_.allocate_host(bytes);
-  if (host != nullptr) return host;
-  for (auto& [impl, cell] : cells_) {
-    if (cell->value->is_resident()) free_host_copy(*cell->value);
-  }
-  return device_.allocate_host(bytes);
-}
-
-void Books::free_host_copy(Value& value) {
-  if (value.host == nullptr) return;
-  device_.free_host(value.host);
-  value.host = nullptr;
 }
 
 void Books::take_bytes_away(Value& value, Lock& lock) {
@@ -498,7 +494,7 @@ void Books::forget_notices(Cell& cell) {
 
 void Books::on_value_destroyed(Value& value) {
   remove_candidate(value);
-  free_host_copy(value);
+  moved_.free(value.copy);
   on_returned(value);
   if (value.producer) doomed_.push_back(std::move(value.producer));
 }
@@ -526,7 +522,7 @@ void Books::come_back(Lock& lock) {
       make_source(*cell->value, lock);
       cell->value->is_blank = false;
       cell->value->readers.clear();
-      free_host_copy(*cell->value);
+      moved_.free(cell->value->copy);
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "run/engine/device.h"
 #include "run/engine/evictor.h"
+#include "run/engine/host_cache.h"
 #include "run/torch/value.h"
 #include "solve/union_find.h"
 
@@ -36,6 +37,8 @@ struct Counters {
   double recompute_seconds = 0;
   std::int64_t bytes_to_host = 0;
   std::int64_t bytes_from_host = 0;
+  // Moved values that could not be read and were computed again.
+  std::int64_t copies_lost = 0;
   std::int64_t kept_unsafe = 0;
   std::int64_t chunked_ops = 0;
 };
@@ -107,9 +110,12 @@ class Books final : public engine::Evictor {
   // Copies the value to the host beside what is computed; its bytes go when room is needed, before
   // anything else does. False: it stays.
   bool start_move(const ValueP& value, Lock& lock);
-  // The bytes of a resident value come from the host beside what is computed. Requires: on the
-  // host.
+  // The bytes of a moved value come from the host beside what is computed. From a file they come to
+  // the host first, which is waited for. Throws IoError if they cannot be read, OutOfMemory if
+  // there is no host memory for them.
   void start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock);
+  // A moved value whose copy cannot be had will be computed again. False: nobody can do that.
+  bool give_up_copy(Value& value, Lock& lock);
   // Forgets what is not on its way out any more: a plan that leaves room enough would add to the
   // list in every step and never take from it.
   void tidy_leaving(Lock& lock);
@@ -168,6 +174,8 @@ class Books final : public engine::Evictor {
   std::string describe_shortage(std::int64_t asked_bytes) override;
 
   engine::Device& device() { return device_; }
+  // Where moved values lie. Needs the lock.
+  engine::HostCache& moved(Lock&) { return moved_; }
   c10::Device torch_device() const { return torch_device_; }
 
   Rules rules;
@@ -218,8 +226,6 @@ class Books final : public engine::Evictor {
   bool copy_to_host(Value& value);
   void finish_copy(const Cell& cell, void* stream);
   std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);
-  void* host_memory_for(std::int64_t bytes);
-  void free_host_copy(Value& value);
   void take_bytes_away(Value& value, Lock& lock);
   bool is_used_quietly(const Value& value) const;
   std::uint64_t last_use_of(const Value& value) const;
@@ -237,6 +243,7 @@ class Books final : public engine::Evictor {
   engine::Device& device_;
   c10::Device torch_device_;
   std::mutex mutex_;
+  engine::HostCache moved_;
   // Records and values come and go by the thousand in every step: their memory is kept.
   std::pmr::synchronized_pool_resource pool_;
   std::unordered_map<c10::StorageImpl*, std::unique_ptr<Cell>> cells_;

@@ -57,7 +57,7 @@ void Call::run() {
     collect(lock);
     decide_on_record();
     follow_plan(lock);
-    is_helped = needs_help() || (tick_ >= 0 && runtime_.guide().has_work_before(tick_));
+    is_helped = needs_help() || (tick_ >= 0 && runtime_.guide().has_work_before(tick_, lock));
     if (!is_helped) fill_record(lock);
   }
   if (is_helped) {

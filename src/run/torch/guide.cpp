@@ -91,6 +91,7 @@ void Guide::leave_step() {
   last_.is_unknown = !is_mostly_done;
   for (auto& [tick, storage] : holds_) books_.discard(std::move(storage));
   holds_.clear();
+  reading_.clear();
   for (Cell* cell : cells_) {
     if (cell != nullptr) cell->guided_storage = -1;
   }
@@ -240,8 +241,12 @@ ValueP Guide::current(ValueId id) const {
   return cell->weak.expired() ? nullptr : cell->value;
 }
 
-bool Guide::has_work_before(int tick) const {
+bool Guide::has_work_before(int tick, Books::Lock& lock) {
   if (!step_) return false;
+  if (!reading_.empty()) {
+    const ValueP first = reading_.front().lock();
+    if (!first || !books_.moved(lock).reading(first->copy)) return true;
+  }
   const plan::Schedule::At at = step_->schedule().at(tick);
   return !at.issues.empty() || !at.prelude.empty();
 }
@@ -253,6 +258,7 @@ void Guide::before_op(int tick) {
     step = step_;
   }
   if (!step) return;
+  fetch_what_was_read();
   const plan::Schedule::At at = step->schedule().at(tick);
   const auto action = [&](std::int32_t index) -> const Action& {
     return step->plan().actions[static_cast<std::size_t>(index)];
@@ -274,19 +280,34 @@ void Guide::fetch(const StepP& step, ValueId id) {
   {
     Books::Lock lock(books_);
     if (step_ == step) value = current(id);
-    if (!value || value->residency != Residency::kOnHost) {
+    if (!value || value->residency != Residency::kMoved) {
       ++counters_.skipped;
+      value.reset();
+      return;
+    }
+    engine::HostCache& moved = books_.moved(lock);
+    if (!moved.is_at_hand(value->copy)) {
+      moved.start_reading(value->copy);
+      if (moved.reading(value->copy)) ++counters_.prefetches;
+      reading_.push_back(value);
       value.reset();
       return;
     }
     ++value->pins;
   }
+  fetch_from_host(std::move(value), counters_.prefetches);
+}
+
+// Requires: pinned. Counts there if it works.
+void Guide::fetch_from_host(ValueP value, std::int64_t& counter) {
   const auto finish = [&](c10::Storage bytes) {
     Books::Lock lock(books_);
     --value->pins;
-    if (bytes && value->residency == Residency::kOnHost) {
+    // What was read may have had to make room for something else.
+    if (bytes && value->residency == Residency::kMoved &&
+        books_.moved(lock).is_at_hand(value->copy)) {
       books_.start_fetch(value, std::move(bytes), lock);
-      ++counters_.prefetches;
+      ++counter;
     } else {
       ++counters_.skipped;
     }
@@ -298,6 +319,38 @@ void Guide::fetch(const StepP& step, ValueId id) {
     // It comes when an op asks for it.
     finish(c10::Storage());
   }
+}
+
+void Guide::fetch_what_was_read() {
+  for (;;) {
+    ValueP value;
+    {
+      Books::Lock lock(books_);
+      value = next_that_was_read(lock);
+      if (!value) return;
+      ++value->pins;
+    }
+    std::int64_t counted_before = 0;
+    fetch_from_host(std::move(value), counted_before);
+  }
+}
+
+// In the order of the plan: null while the first is not there.
+ValueP Guide::next_that_was_read(Books::Lock& lock) {
+  engine::HostCache& moved = books_.moved(lock);
+  while (!reading_.empty()) {
+    ValueP value = reading_.front().lock();
+    if (value && value->residency == Residency::kMoved) {
+      const bool is_at_hand = moved.is_at_hand(value->copy);
+      // There was no memory to read it to; perhaps there is now.
+      if (!is_at_hand) moved.start_reading(value->copy);
+      if (!is_at_hand) return nullptr;
+      reading_.pop_front();
+      return value;
+    }
+    reading_.pop_front();
+  }
+  return nullptr;
 }
 
 void Guide::repeat(const StepP& step, OpId op) {
@@ -325,10 +378,17 @@ void Guide::drop(ValueId id, Books::Lock& lock) {
 
 void Guide::release(const Action& action, Books::Lock& lock) {
   if (const Drop* dropped = std::get_if<Drop>(&action)) drop(dropped->value, lock);
-  const Move* moved = std::get_if<Move>(&action);
-  if (moved == nullptr) return;
-  const ValueP value = current(moved->value);
-  if (!value || !value->is_resident() || !books_.start_move(value, lock)) ++counters_.skipped;
+  if (const Move* moved = std::get_if<Move>(&action)) move(*moved, lock);
+}
+
+void Guide::move(const Move& move, Books::Lock& lock) {
+  const ValueP value = current(move.value);
+  if (!value || !value->is_resident() || !books_.start_move(value, lock)) {
+    ++counters_.skipped;
+    return;
+  }
+  // The tiers behind host memory are the file.
+  if (move.tier.slot() > 0) books_.moved(lock).send_to_file(value->copy);
 }
 
 void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -73,7 +74,7 @@ class Guide final : public BurialObserver {
   // The op that is about to run. Returns its tick, or -1 if it is not guided.
   int follow(std::uint64_t signature, std::span<Cell* const> arguments, Books::Lock& lock);
   // Whether before_op() has something to do.
-  bool has_work_before(int tick) const;
+  bool has_work_before(int tick, Books::Lock& lock);
   // The op of the tick has run, and made these.
   void after_op(int tick, std::span<Cell* const> results, Books::Lock& lock);
   void on_buried(const Cell& cell) override;
@@ -108,9 +109,13 @@ class Guide final : public BurialObserver {
 
   // Without the lock. `step` is the plan they belong to: another thread may have ended it since.
   void fetch(const StepP& step, ValueId id);
+  void fetch_from_host(ValueP value, std::int64_t& counter);
+  void fetch_what_was_read();
   void repeat(const StepP& step, OpId op);
   void release_after(int tick, Books::Lock& lock);
   void release(const Action& action, Books::Lock& lock);
+  void move(const Move& move, Books::Lock& lock);
+  ValueP next_that_was_read(Books::Lock& lock);
   void drop(ValueId id, Books::Lock& lock);
   void take_holds(int tick);
   void let_go_of_holds(int tick, Books::Lock& lock);
@@ -137,6 +142,8 @@ class Guide final : public BurialObserver {
   // By storage of the trace: the cell, and which version of its contents is there.
   std::vector<Cell*> cells_;
   std::vector<std::int32_t> versions_;
+  // On their way from the spill file to host memory, from where they go on when they are there.
+  std::deque<std::weak_ptr<Value>> reading_;
   // By the last tick that they are for.
   std::multimap<int, c10::Storage> holds_;
 };

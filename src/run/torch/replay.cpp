@@ -151,7 +151,7 @@ void Replay::give(const std::weak_ptr<Value>& weak, const at::Tensor& tensor, Bo
   LT_CHECK(static_cast<std::int64_t>(tensor.storage().nbytes()) == value->bytes, "replay of ",
            record_.handle.schema().name(), " gave ", tensor.storage().nbytes(), " bytes and not ",
            value->bytes);
-  if (value->residency == Residency::kOnHost) return;
+  if (value->residency == Residency::kMoved) return;
   books_.install(value, tensor.storage(), lock);
 }
 

@@ -3,6 +3,7 @@
 #include "run/torch/restorer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_set>
 
 #include "base/check.h"
@@ -50,7 +51,7 @@ bool Restorer::advance(std::vector<Frame>& frames) {
       frames.pop_back();
       return !frames.empty();
     }
-    if (frame->value->residency == Residency::kOnHost) {
+    if (frame->value->residency == Residency::kMoved) {
       to_fetch = frame->value;
     } else {
       if (!frame->record) frame->record = frame->value->producer;
@@ -96,12 +97,42 @@ void Restorer::let_go(Frame& frame) {
   for (c10::Storage& storage : frame.kept) books_.discard(std::move(storage));
 }
 
+// What lies in a file is waited for without the lock, as far as it can be known then.
+void Restorer::wait_for_file(const ValueP& value) {
+  tier::SpilledP reading;
+  {
+    Books::Lock lock(books_);
+    if (value->residency != Residency::kMoved) return;
+    engine::HostCache& moved = books_.moved(lock);
+    moved.want(value->copy);
+    reading = moved.reading(value->copy);
+  }
+  if (!reading) return;
+  const auto start = std::chrono::steady_clock::now();
+  reading->wait();
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+  Books::Lock lock(books_);
+  books_.moved(lock).add_waited_seconds(waited.count());
+  reading.reset();
+}
+
 void Restorer::fetch(const ValueP& value) {
+  wait_for_file(value);
   c10::Storage bytes = new_bytes(books_, value->bytes);
   Books::Lock lock(books_);
   // Its storage may have died meanwhile, and the copy with it.
-  if (value->residency != Residency::kOnHost) return;
-  books_.start_fetch(value, std::move(bytes), lock);
+  if (value->residency != Residency::kMoved) return;
+  try {
+    books_.start_fetch(value, std::move(bytes), lock);
+  } catch (const IoError&) {
+    // It may be had in another way.
+    if (!books_.give_up_copy(*value, lock)) throw;
+    return;
+  } catch (const OutOfMemory&) {
+    // There is no host memory to read the file to.
+    if (!books_.give_up_copy(*value, lock)) throw;
+    return;
+  }
   books_.arrive(*value);
   books_.advance();
   books_.use(*value);

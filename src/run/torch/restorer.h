@@ -31,6 +31,7 @@ class Restorer {
   struct Frame;
   class Search;
 
+  void wait_for_file(const ValueP& value);
   void fetch(const ValueP& value);
   bool advance(std::vector<Frame>& frames);
   void release(std::vector<Frame>& frames);

@@ -15,6 +15,7 @@
 #include <c10/core/Storage.h>
 #include <c10/util/SmallVector.h>
 
+#include "run/engine/host_cache.h"
 #include "run/torch/settings.h"
 
 // What the books know: storages, the values they hold, and the ops that made those.
@@ -32,7 +33,8 @@ enum class Residency : std::uint8_t {
   kResident,
   // No bytes anywhere; its producer makes it again.
   kDropped,
-  kOnHost,
+  // Its bytes lie in `copy` alone: in host memory or in the spill file.
+  kMoved,
 };
 
 // The contents of a storage between two writes. All members are guarded by the books' lock, and
@@ -56,8 +58,8 @@ struct Value {
   c10::Storage temporary;
   std::int64_t bytes = 0;
   Residency residency = Residency::kResident;
-  // A copy in host memory that is equal to the value, also while it is resident; or null.
-  void* host = nullptr;
+  // A copy outside of the device that is equal to the value, also while it is resident; or empty.
+  engine::HostCopy copy;
   // Null: a source.
   RecordP producer;
   // Ops that read it and would need it for a replay.
@@ -77,7 +79,7 @@ struct Value {
   std::int64_t drop_seconds_known_at = -(std::int64_t{1} << 40);
   // Made by an allocation without contents, and not written since.
   bool is_blank = false;
-  // The copy to `host` was begun so that the bytes can go when room is needed.
+  // The copy was begun so that the bytes can go when room is needed.
   bool is_leaving = false;
   // Resident, but its bytes are still on their way: no work may use them before Books::arrive().
   bool is_arriving = false;

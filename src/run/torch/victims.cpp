@@ -146,8 +146,9 @@ double Books::drop_seconds(const Value& value) {
 }
 
 double Books::move_seconds(const Value& value) const {
-  const double back = device_.copy_in_seconds(value.bytes);
-  return value.host != nullptr ? back : back + device_.copy_out_seconds(value.bytes);
+  const double back = device_.copy_in_seconds(value.bytes) + moved_.read_seconds(value.copy);
+  if (!value.copy.is_empty()) return back;
+  return back + device_.copy_out_seconds(value.bytes) + moved_.spill_seconds(value.bytes);
 }
 
 template <class Visit>
