@@ -34,6 +34,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--layers", arguments.work.layers, "of the GPT; 0: as many as it has");
   app.add_option("--vocabulary", arguments.work.vocabulary, "of the GPT");
   app.add_option("--warm-up", arguments.measure.warm_up_steps, "steps before the timed ones");
+  app.add_flag("!--torch-pages", arguments.measure.own_pages,
+               "on a GPU, leave large blocks to torch's allocator");
   app.add_option("--steps", arguments.measure.timed_steps, "timed steps of a mode in a round");
   app.add_option("--rounds", arguments.measure.rounds, "how often all modes take turns");
   app.add_option("--seconds", arguments.measure.seconds, "no third round is begun after so long");

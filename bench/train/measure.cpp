@@ -100,7 +100,8 @@ class Rounds {
                      .device = device_,
                      .means = mode.means,
                      .policy = mode.policy,
-                     .wait_for_plans = true});
+                     .wait_for_plans = true,
+                     .own_pages = options_.own_pages});
     try {
       run_steps(row, &session);
     } catch (const OutOfMemory& error) {

@@ -16,6 +16,8 @@ namespace lowtide::bench {
 struct MeasureOptions {
   // A plan is made from the second step and takes effect with the third.
   int warm_up_steps = 4;
+  // See SessionOptions.
+  bool own_pages = true;
   int timed_steps = 5;
   // All modes in turn, so often.
   int rounds = 5;

@@ -88,11 +88,12 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
     block = find_run(units);
     if (block.address != 0) return block;
   }
-  if (units < units_per_page_) return {};
+  // Two broken pages cost less than a stitch.
+  block = find_any_run(units);
+  if (block.address != 0 || units < units_per_page_) return block;
   const std::int64_t short_of = units / units_per_page_ + 1 - free_pages_;
   if (short_of > 0 && short_of <= new_pages) grow(short_of);
-  block = find_stitch(units);
-  return block.address != 0 ? block : find_any_run(units);
+  return find_stitch(units);
 }
 
 // In the shortest free run that is long enough, so that small blocks go where a page is broken
