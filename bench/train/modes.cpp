@@ -34,6 +34,7 @@ constexpr Row kSessions[] = {
     {"guided 44 %", 0.44, Means::kMixed, "auto", 1.20, 1.40},
     {"guided 40 %", 0.4, Means::kMixed, "auto", 1.25, 1.50},
     {"guided 30 %", 0.3, Means::kMixed, "auto", 1.40, 2.00},
+    {"guided 20 %", 0.2, Means::kMixed, "auto", 2.00, 4.00},
 };
 constexpr double kResnetCheckpointRatio = 1.30;
 constexpr double kGptCheckpointRatio = 1.40;

@@ -97,9 +97,9 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
 }
 
 // In the shortest free run that is long enough, so that small blocks go where a page is broken
-// already. Blocks of a page and more begin with a page, so that they break one at most.
+// already. Blocks of whole pages begin with a page, so that they break none.
 PageArena::Block PageArena::find_run(std::int64_t units) const {
-  if (units < units_per_page_) return find_any_run(units);
+  if (units % units_per_page_ != 0) return find_any_run(units);
   for (auto run = free_by_length_.lower_bound({units, 0}); run != free_by_length_.end(); ++run) {
     const auto [length, first] = *run;
     const std::int64_t start = whole_pages_of({first, length}).first;
@@ -284,7 +284,7 @@ std::int64_t PageArena::free_at_end(std::int64_t units) const {
   if (free_.empty()) return 0;
   const auto& [first, count] = *free_.rbegin();
   if (first + count != static_cast<std::int64_t>(states_.size())) return 0;
-  return units < units_per_page_ ? count : whole_pages_of({first, count}).count;
+  return units % units_per_page_ != 0 ? count : whole_pages_of({first, count}).count;
 }
 
 // At the end of the row, or, when that is reached, wherever pages were given back.
