@@ -3,6 +3,7 @@
 #include "run/cuda/cuda_device.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -46,10 +47,11 @@ cudaDeviceProp properties_of(int device) {
   return properties;
 }
 
+// Null: there is no more.
 void* allocate_pinned(std::int64_t bytes) {
-  void* chunk = nullptr;
+  void* memory = nullptr;
   const auto size = static_cast<std::size_t>(bytes);
-  if (cudaHostAlloc(&chunk, size, cudaHostAllocPortable) == cudaSuccess) return chunk;
+  if (cudaHostAlloc(&memory, size, cudaHostAllocPortable) == cudaSuccess) return memory;
   static_cast<void>(cudaGetLastError());
   return nullptr;
 }
@@ -145,7 +147,8 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
  private:
   cudaStream_t stream() const { return c10::cuda::getCurrentCUDAStream(index_); }
   void lift_limit();
-  void free_pinned(void* chunk) noexcept;
+  void* allocate_chunk(std::int64_t bytes);
+  void free_chunk(void* chunk) noexcept;
 
   const c10::DeviceIndex index_;
   const CudaDeviceOptions options_;
@@ -154,6 +157,8 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   CudaGate& gate_;
   CopyLanes lanes_;
   Stopwatch stopwatch_;
+  // Chunks of the arena, and the memory that they are in.
+  std::map<void*, void*> pinned_;
   // After lanes_, since copies must have ended before memory goes.
   tier::HostArena arena_;
   // How often native has emptied its cache.
@@ -171,7 +176,8 @@ CudaDevice::CudaDevice(int index, const CudaDeviceOptions& options)
       properties_(properties_of(index)),
       memory_bytes_per_second_(memory_bytes_per_second(index)),
       gate_(CudaGate::instance()),
-      arena_(allocate_pinned, [this](void* chunk, std::int64_t) { free_pinned(chunk); }),
+      arena_([this](std::int64_t bytes) { return allocate_chunk(bytes); },
+             [this](void* chunk, std::int64_t) { free_chunk(chunk); }),
       native_limit_(gate_.native_allocator(), index_,
                     static_cast<std::int64_t>(properties_.totalGlobalMem)) {}
 
@@ -240,10 +246,24 @@ void CudaDevice::lift_limit() {
   old_settings_.reset();
 }
 
+// Small pieces of pinned memory begin anywhere, but chunks at a granule. The arena calls both
+// functions under its lock.
+void* CudaDevice::allocate_chunk(std::int64_t bytes) {
+  constexpr std::int64_t kGranule = tier::HostArena::kGranularityBytes;
+  void* memory = allocate_pinned(bytes + kGranule);
+  if (memory == nullptr) return nullptr;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  void* chunk = reinterpret_cast<void*>((begin + kGranule - 1) / kGranule * kGranule);
+  pinned_.emplace(chunk, memory);
+  return chunk;
+}
+
 // Also called when the arena goes, where nobody could be told of a failure.
-void CudaDevice::free_pinned(void* chunk) noexcept {
+void CudaDevice::free_chunk(void* chunk) noexcept {
   lanes_.wait_on_host();
-  static_cast<void>(cudaFreeHost(chunk));
+  const auto memory = pinned_.find(chunk);
+  static_cast<void>(cudaFreeHost(memory->second));
+  pinned_.erase(memory);
 }
 
 void CudaDevice::free_host(void* host) {
