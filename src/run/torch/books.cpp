@@ -34,6 +34,7 @@ void Books::forget_all(Lock&) {
     if (cell->data != nullptr) device_.ledger().set_owner(cell->data, nullptr);
   }
   cells_.clear();
+  unseen_.clear();
   destroy_doomed();
   const std::lock_guard dead_lock(dead_mutex_);
   dead_.clear();
@@ -126,7 +127,7 @@ bool Books::claim_block(c10::StorageImpl* impl) {
   return true;
 }
 
-bool Books::can_manage(const at::Tensor& tensor) const {
+bool Books::can_manage(const at::Tensor& tensor, Lock&) const {
   if (!is_ours(tensor)) return false;
   const c10::DataPtr& data = tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
   if (data.get() == nullptr || data.get() != data.get_context()) return false;

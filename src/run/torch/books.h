@@ -89,6 +89,8 @@ class Books final : public engine::Evictor {
   Cell* find_cell(const at::Tensor& tensor, Lock& lock);
   // The same, but null also if the books know the storage already.
   Cell* add_cell(const at::Tensor& tensor, Lock& lock);
+  // Whether the tensor's storage is, or could be, in the books, and its bytes are on the device.
+  bool can_manage(const at::Tensor& tensor, Lock& lock) const;
   // The cell of a storage that the books know; null otherwise.
   Cell* known_cell(const c10::StorageImpl* impl, Lock& lock);
   // A record for an op; it is not in the books yet.
@@ -167,8 +169,6 @@ class Books final : public engine::Evictor {
   std::int64_t record_held_bytes(const Lock& lock) const;
 
   // --- Without the lock. ---
-  // Whether the tensor's storage is, or could be, in the books, and its bytes are on the device.
-  bool can_manage(const at::Tensor& tensor) const;
   std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) override;
   void on_block_freed(void* data, const engine::Block& block) noexcept override;
   std::string describe_shortage(std::int64_t asked_bytes) override;

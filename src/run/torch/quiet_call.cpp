@@ -32,7 +32,7 @@ QuietCall::~QuietCall() {
 }
 
 bool QuietCall::run() {
-  if (effects_.keeps_arguments || effects_.changes_storages || !collect() || !begin()) return false;
+  if (effects_.keeps_arguments || effects_.changes_storages || !begin()) return false;
   const CurrentOp name(effects_.name);
   op_.redispatchBoxed(keys_, &stack_);
   end();
@@ -40,19 +40,19 @@ bool QuietCall::run() {
 }
 
 // False: some argument keeps its bytes where we do not see them, or they are away.
-bool QuietCall::collect() {
+bool QuietCall::collect(Books::Lock& lock) {
   bool is_plain = true;
   for (std::size_t i = first_; i < stack_.size(); ++i) {
     for_each_tensor(stack_[i],
-                    [&](const at::Tensor& tensor) { is_plain = add(tensor) && is_plain; });
+                    [&](const at::Tensor& tensor) { is_plain = add(tensor, lock) && is_plain; });
   }
   return is_plain;
 }
 
-bool QuietCall::add(const at::Tensor& tensor) {
+bool QuietCall::add(const at::Tensor& tensor, Books::Lock& lock) {
   if (!has_plain_bytes(tensor)) return false;
   signature_ = with_sizes(signature_, tensor.sizes());
-  if (!books_.can_manage(tensor)) {
+  if (!books_.can_manage(tensor, lock)) {
     return !tensor.has_storage() || tensor.storage().nbytes() == 0 ||
            bytes_of(*tensor.storage().unsafeGetStorageImpl()) != nullptr;
   }
@@ -66,13 +66,8 @@ bool QuietCall::begin() {
   books_.bury_dead(lock);
   Guide& guide = runtime_.guide();
   if (runtime_.is_capturing() || books_.rules.evict_everything) return false;
-  if (!guide.expects_quiet(signature_)) return false;
-  // Another thread may have evicted one since we looked.
-  const bool are_there =
-      std::all_of(use_.storages.begin(), use_.storages.end(),
-                  [](c10::StorageImpl* storage) { return bytes_of(*storage) != nullptr; });
-  if (!are_there || !guide.are_ready({use_.storages.data(), use_.storages.size()}, use_.stream))
-    return false;
+  if (!collect(lock) || !guide.expects_quiet(signature_)) return false;
+  if (!guide.are_ready({use_.storages.data(), use_.storages.size()}, use_.stream)) return false;
   tick_ = guide.go_on();
   books_.begin_quiet_use(use_, lock);
   is_begun_ = true;
@@ -80,11 +75,11 @@ bool QuietCall::begin() {
 }
 
 void QuietCall::end() {
+  Books::Lock lock(books_);
   const std::size_t results = op_.schema().returns().size();
   for (std::size_t i = stack_.size() - results; i < stack_.size(); ++i) {
-    for_each_tensor(stack_[i], [this](const at::Tensor& tensor) { add_result(tensor); });
+    for_each_tensor(stack_[i], [&](const at::Tensor& tensor) { add_result(tensor, lock); });
   }
-  Books::Lock lock(books_);
   is_begun_ = false;
   books_.advance();
   ++books_.counters.ops;
@@ -94,8 +89,8 @@ void QuietCall::end() {
 }
 
 // Those of storages that were not among the arguments, each once.
-void QuietCall::add_result(const at::Tensor& tensor) {
-  if (!has_plain_bytes(tensor) || !books_.can_manage(tensor)) return;
+void QuietCall::add_result(const at::Tensor& tensor, Books::Lock& lock) {
+  if (!has_plain_bytes(tensor) || !books_.can_manage(tensor, lock)) return;
   c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
   if (std::find(use_.storages.begin(), use_.storages.end(), storage) != use_.storages.end()) return;
   const bool is_known = std::any_of(results_.begin(), results_.end(), [&](const at::Tensor* other) {

@@ -27,11 +27,11 @@ class QuietCall {
   bool run();
 
  private:
-  bool collect();
-  bool add(const at::Tensor& tensor);
+  bool collect(Books::Lock& lock);
+  bool add(const at::Tensor& tensor, Books::Lock& lock);
   bool begin();
   void end();
-  void add_result(const at::Tensor& tensor);
+  void add_result(const at::Tensor& tensor, Books::Lock& lock);
 
   Runtime& runtime_;
   Books& books_;
