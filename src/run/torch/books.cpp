@@ -95,6 +95,12 @@ Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
   return &cell;
 }
 
+Cell* Books::known_cell(const c10::weak_intrusive_ptr<c10::StorageImpl>& storage) const {
+  if (storage.expired()) return nullptr;
+  const auto found = cells_.find(storage._unsafe_get_target());
+  return found == cells_.end() ? nullptr : found->second.get();
+}
+
 Cell* Books::make_cell(c10::StorageImpl* impl, Lock& lock) {
   if (!claim_block(impl)) return nullptr;
   auto cell = std::make_unique<Cell>(*this, impl);
@@ -352,6 +358,7 @@ void Books::drop(Value& value, Lock& lock) {
   free_host_copy(value);
   value.residency = Residency::kDropped;
   on_dropped(value);
+  tell(ValueEvent::kDropped, value);
 }
 
 bool Books::copy_to_host(Value& value) {
@@ -376,6 +383,7 @@ bool Books::start_move(const ValueP& value, Lock&) {
   if (!copy_to_host(*value)) return false;
   value->is_leaving = true;
   leaving_.push_back(value);
+  tell(ValueEvent::kLeaves, *value);
   return true;
 }
 
@@ -393,6 +401,7 @@ void Books::start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock) {
   counters.bytes_from_host += value->bytes;
   install(value, std::move(bytes), lock);
   value->is_arriving = true;
+  tell(ValueEvent::kFetched, *value);
 }
 
 void Books::arrive(Value& value) {
@@ -408,6 +417,7 @@ void Books::finish_copy(const Cell& cell, void* stream) {
 
 bool Books::move_out(Value& value, Lock& lock) {
   if (!copy_to_host(value)) return false;
+  tell(ValueEvent::kGoesToHost, value);
   take_bytes_away(value, lock);
   ++counters.moves;
   if (value.place != nullptr) value.residency = Residency::kOnHost;
