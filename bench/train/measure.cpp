@@ -7,6 +7,7 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 namespace lowtide::bench {
 namespace {
@@ -102,6 +103,7 @@ class Rounds {
                      .policy = mode.policy,
                      .wait_for_plans = true,
                      .own_pages = options_.own_pages});
+    row.session = {};
     try {
       run_steps(row, &session);
     } catch (const OutOfMemory& error) {
@@ -110,7 +112,11 @@ class Rounds {
     } catch (const std::exception& error) {
       row.failure = error.what();
     }
-    row.session = session.stats();
+    const SessionStats warm_up = std::exchange(row.session, session.stats());
+    row.timed_peak_bytes = row.session.peak_bytes;
+    row.session.peak_bytes = std::max(warm_up.peak_bytes, row.session.peak_bytes);
+    row.session.reserved_peak_bytes =
+        std::max(warm_up.reserved_peak_bytes, row.session.reserved_peak_bytes);
     // The end of the session brings back all that it moved, over the budget if need be.
     note_peaks(row);
   }
@@ -119,6 +125,7 @@ class Rounds {
     row.steps = options_.warm_up_steps + options_.timed_steps;
     for (int i = 0; i < row.steps; ++i) {
       synchronize(device_);
+      if (session != nullptr && i == options_.warm_up_steps) end_warm_up(row, *session);
       const Clock::time_point start = Clock::now();
       if (session != nullptr) {
         session->step([this] { work_->step(); });
@@ -131,6 +138,12 @@ class Rounds {
       row.step_seconds.back().push_back(seconds_since(start));
       row.host_seconds.push_back(host_seconds);
     }
+  }
+
+  void end_warm_up(Row& row, Session& session) {
+    row.session = session.stats();
+    note_peaks(row);
+    session.reset_peaks();
   }
 
   void note_peaks(Row& row) {

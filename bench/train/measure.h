@@ -41,6 +41,8 @@ struct Row {
   DeviceMemory torch{};
   // Of the last round; steps, evictions and the like cover warm-up and timed steps.
   SessionStats session{};
+  // The session's in the timed steps of the last round.
+  std::int64_t timed_peak_bytes = 0;
   int steps = 0;
   bool losses_match = true;
   bool parameters_match = true;

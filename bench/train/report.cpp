@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
@@ -82,6 +83,37 @@ void print_row(std::ostream& out, const Row& row) {
       << " | " << guidance(row) << " | " << bits(row) << " |\n";
 }
 
+// What the simulator said of the plan over what was measured.
+struct PredictionRatios {
+  double seconds = 0;
+  double peak = 0;
+};
+
+std::optional<PredictionRatios> prediction_ratios(const Row& row) {
+  const SessionStats& s = row.session;
+  const bool is_guided = s.guided_steps > s.guidance_broken_off && s.plans_dropped == 0;
+  if (!row.failure.empty() || !is_guided || row.timed_peak_bytes == 0) return std::nullopt;
+  return PredictionRatios{.seconds = s.predicted_step_seconds / row_median_seconds(row),
+                          .peak = static_cast<double>(s.predicted_peak_bytes) /
+                                  static_cast<double>(row.timed_peak_bytes)};
+}
+
+void print_prediction_ratios(std::ostream& out, const std::vector<Row>& rows) {
+  std::vector<double> seconds;
+  std::vector<double> peaks;
+  for (const Row& row : rows) {
+    const auto ratios = prediction_ratios(row);
+    if (!ratios) continue;
+    if (seconds.empty())
+      out << "\n| predicted by the simulator / measured | step | peak |\n|---|---|---|\n";
+    out << "| " << row.mode.name << format(" | %.3f | %.3f |\n", ratios->seconds, ratios->peak);
+    seconds.push_back(ratios->seconds);
+    peaks.push_back(ratios->peak);
+  }
+  if (seconds.empty()) return;
+  out << format("| median | %.3f | %.3f |\n", median(seconds), median(peaks));
+}
+
 }  // namespace
 
 void print(std::ostream& out, const Measurement& measurement) {
@@ -96,6 +128,7 @@ void print(std::ostream& out, const Measurement& measurement) {
          "step | torch's cache flushes / failures a step | guided steps | bits |\n"
       << "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Row& row : measurement.rows) print_row(out, row);
+  print_prediction_ratios(out, measurement.rows);
 }
 
 void print(std::ostream& out, const std::vector<OpCost>& costs) {
@@ -147,6 +180,7 @@ nlohmann::json to_json(const Row& row) {
       {"plan_seconds", s.plan_seconds},
       {"predicted_step_seconds", s.predicted_step_seconds},
       {"predicted_peak_bytes", s.predicted_peak_bytes},
+      {"timed_peak_bytes", row.timed_peak_bytes},
       {"no_plan_reason", s.no_plan_reason},
       {"losses_match", row.losses_match},
       {"parameters_match", row.parameters_match},

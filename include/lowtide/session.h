@@ -149,6 +149,7 @@ struct SessionStats {
   /// How long the last plan took to make, and what the simulator says of it; 0 without one.
   double plan_seconds = 0;
   double predicted_step_seconds = 0;
+  /// With what lies on the device beside what the step uses.
   std::int64_t predicted_peak_bytes = 0;
   /// Why the last plan that was asked for could not be made; empty if it was.
   std::string no_plan_reason{};

@@ -50,6 +50,15 @@ struct LinkUse {
   double busy_seconds = 0;
 };
 
+/// An action of the plan that was carried out.
+struct ActionDone {
+  /// In whose tick.
+  OpId op;
+  /// Index into Plan::actions.
+  std::int32_t action = 0;
+  friend bool operator==(const ActionDone&, const ActionDone&) = default;
+};
+
 /// What a step does under a plan, by the virtual clocks of host, device and links.
 struct Timeline {
   double seconds = 0;
@@ -70,6 +79,9 @@ struct Timeline {
   std::vector<Stall> stalls;
   std::array<double, kStallCauses> stall_seconds{};
   std::vector<LinkUse> links;
+  /// In the order in which they were issued. Not those that only say how: Hold, Choose, Place,
+  /// Order.
+  std::vector<ActionDone> actions;
 
   double total_stall_seconds() const;
 };

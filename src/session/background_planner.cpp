@@ -79,6 +79,7 @@ PlanResult plan_step(const PlanRequest& request,
     }
   }
   result.shape = request.step.script.shape();
+  result.outside_bytes = request.outside_bytes;
   result.plan_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

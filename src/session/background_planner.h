@@ -19,6 +19,8 @@ namespace lowtide::session {
 struct PlanRequest {
   engine::CapturedStep step;
   Problem problem;
+  // What lies on the device beside what the step's trace knows of.
+  std::int64_t outside_bytes = 0;
   // Called with the host memory that the plan takes, on the planner's thread.
   std::function<void(std::int64_t bytes)> reserve_host;
 };
@@ -32,6 +34,8 @@ struct PlanResult {
   // By the simulator.
   double predicted_seconds = 0;
   std::int64_t predicted_peak_bytes = 0;
+  // Of the request; not among those of the peak.
+  std::int64_t outside_bytes = 0;
   std::int64_t predicted_host_bytes = 0;
 };
 

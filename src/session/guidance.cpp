@@ -127,14 +127,17 @@ void Guidance::submit(engine::StepScript script) {
   engine::CapturedStep step = {
       .trace = std::make_shared<const Trace>(managed_.runtime.captured("step")),
       .script = std::move(script)};
-  Problem problem = problem_for(step.trace);
+  const std::int64_t outside = outside_bytes(*step.trace);
+  Problem problem = problem_for(step.trace, outside);
   if (problem.budget_bytes <= 0) return;
   // What lies on the host is in pieces too.
   const auto reserve_host = [this](std::int64_t bytes) {
     managed_.device.reserve_host(bytes + bytes / kHostSlackShare);
   };
-  planner_.submit(
-      {.step = std::move(step), .problem = std::move(problem), .reserve_host = reserve_host});
+  planner_.submit({.step = std::move(step),
+                   .problem = std::move(problem),
+                   .outside_bytes = outside,
+                   .reserve_host = reserve_host});
 }
 
 std::int64_t Guidance::held_and_away_bytes() {
@@ -150,12 +153,17 @@ std::int64_t Guidance::held_and_away_bytes() {
 
 // What is there after the step and not in its trace stays there: workspaces of libraries, tensors
 // that the step does not use.
-Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace) {
+std::int64_t Guidance::outside_bytes(const Trace& trace) {
   std::int64_t outside = held_and_away_bytes();
-  for (const Storage& storage : trace->storages()) {
+  for (const Storage& storage : trace.storages()) {
     if (storage.at_end) outside -= managed_.device.rounded(storage.bytes);
   }
-  const std::int64_t room = options_.budget_bytes - std::max<std::int64_t>(outside, 0);
+  return std::max<std::int64_t>(outside, 0);
+}
+
+Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace,
+                              std::int64_t outside) const {
+  const std::int64_t room = options_.budget_bytes - outside;
   const std::int64_t margin =
       options_.caps_reserved ? options_.budget_bytes / kReservedMarginShare : room / kMarginShare;
   return {.trace = trace, .machine = machine(), .budget_bytes = room - margin};

@@ -66,7 +66,8 @@ class Guidance {
   void note_time(double seconds);
   void submit(engine::StepScript script);
   void drop_slow_plan(std::uint64_t shape, Times& times);
-  Problem problem_for(const std::shared_ptr<const Trace>& trace);
+  std::int64_t outside_bytes(const Trace& trace);
+  Problem problem_for(const std::shared_ptr<const Trace>& trace, std::int64_t outside) const;
   Machine machine() const;
   std::int64_t held_and_away_bytes();
 

@@ -289,7 +289,7 @@ void Impl::add_guidance(SessionStats& stats) {
   const PlanResult& plan = guidance_->last_plan();
   stats.plan_seconds = plan.plan_seconds;
   stats.predicted_step_seconds = plan.predicted_seconds;
-  stats.predicted_peak_bytes = plan.predicted_peak_bytes;
+  if (plan.guided) stats.predicted_peak_bytes = plan.predicted_peak_bytes + plan.outside_bytes;
   stats.no_plan_reason = plan.reason;
 }
 

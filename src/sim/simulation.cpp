@@ -92,7 +92,7 @@ TickUse Simulation::run_tick(Tick tick) {
 
 void Simulation::issue(Tick tick) {
   for (const std::int32_t index : schedule_.at(tick).issues) {
-    const Action& action = plan_.actions[static_cast<std::size_t>(index)];
+    const Action& action = take_action(index);
     if (const auto* fetch = std::get_if<Fetch>(&action)) {
       issue_fetch(*fetch);
     } else {
@@ -106,7 +106,7 @@ void Simulation::prelude(Tick tick) {
   if (actions.empty()) return;
   find_last_readers(tick);
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    const Action& action = plan_.actions[static_cast<std::size_t>(actions[i])];
+    const Action& action = take_action(actions[i]);
     if (const auto* run = std::get_if<Run>(&action)) {
       replay(tick, *run, static_cast<std::int32_t>(i));
     } else {
@@ -126,7 +126,7 @@ void Simulation::release(Tick tick) {
   }
   for (const ValueId value : schedule_.holds_ending(tick)) let_go(value);
   for (const std::int32_t index : schedule_.at(tick).releases) {
-    const Action& action = plan_.actions[static_cast<std::size_t>(index)];
+    const Action& action = take_action(index);
     if (const auto* moved = std::get_if<Move>(&action)) {
       move(*moved);
     } else if (const auto* encoded = std::get_if<Encode>(&action)) {
@@ -135,6 +135,11 @@ void Simulation::release(Tick tick) {
       drop(std::get<Drop>(action).value);
     }
   }
+}
+
+const Action& Simulation::take_action(std::int32_t index) {
+  timeline_.actions.push_back({.op = op_, .action = index});
+  return plan_.actions[static_cast<std::size_t>(index)];
 }
 
 void Simulation::finish() {

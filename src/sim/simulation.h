@@ -72,6 +72,8 @@ class Simulation {
   void prelude(Tick tick);
   void release(Tick tick);
   void finish();
+  // The action of this index, which is carried out now.
+  const Action& take_action(std::int32_t index);
 
   void run_op(Tick tick, OpId id);
   void run_on_host(Tick tick, const Op& op, const Way& way);

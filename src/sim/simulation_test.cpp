@@ -46,6 +46,11 @@ TEST(Simulation, PlainStepTakesTheSumOfItsOpsAndHoldsEveryLiveValue) {
   EXPECT_EQ(timeline.ticks[2].end_seconds, 3);
 }
 
+TEST(Simulation, ListsWhatThePlanHadDoneInOrder) {
+  const Timeline timeline = TestStep(kChain).run("run 0 before 3\ndrop a.0 after 1\n");
+  EXPECT_EQ(timeline.actions, (std::vector<ActionDone>{{OpId{1}, 1}, {OpId{3}, 0}}));
+}
+
 TEST(Simulation, WorkspaceCountsWhileItsOpRuns) {
   const Timeline timeline = TestStep(R"(
 storage x 1 input start

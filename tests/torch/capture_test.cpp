@@ -107,6 +107,27 @@ TEST(CapturedStep, HasThePeakThatTheGateSaw) {
   }
 }
 
+TEST(CapturedStep, CountsWhatDiesInItWithoutBeingUsed) {
+  LT_SKIP_IF(why_skip());
+  Session session(options_for(0));
+  const at::TensorOptions options = at::TensorOptions(test_device()).dtype(at::kFloat);
+  at::Tensor kept = at::ones({1000}, options);
+  session.capture_next_step();
+  session.step([&] {
+    const at::Tensor first = at::ones({10}, options);
+    kept = first + first;
+    static_cast<void>(kept + first);
+  });
+  const Trace trace = session.captured();
+  const auto found = std::find_if(trace.storages().begin(), trace.storages().end(),
+                                  [](const Storage& storage) { return storage.pinned; });
+  ASSERT_NE(found, trace.storages().end());
+  EXPECT_GE(found->bytes, 4000);
+  EXPECT_TRUE(found->at_start);
+  EXPECT_FALSE(found->at_end);
+  EXPECT_LT(found->freed_after, trace.end());
+}
+
 TEST(CapturedStep, IsRefusedWhenThereIsNone) {
   LT_SKIP_IF(why_skip());
   Session session(options_for(0));

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -21,6 +23,11 @@ struct Books {
   std::int64_t held = 0;
   std::int64_t peak = 0;
 };
+
+std::function<void()>& listener() {
+  static auto* const only = new std::function<void()>;
+  return *only;
+}
 
 // Never destroyed: storages may be freed after the last static object is gone.
 Books& books() {
@@ -51,6 +58,7 @@ class Meter final : public c10::Allocator {
       all.held += static_cast<std::int64_t>(bytes);
       all.peak = std::max(all.peak, all.held);
     }
+    if (listener()) listener()();
     return {data, data, &give_back, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
@@ -69,6 +77,8 @@ void install_meter() {
   }();
   static_cast<void>(only);
 }
+
+void on_metered_allocation(std::function<void()> listen) { listener() = std::move(listen); }
 
 std::int64_t metered_bytes() {
   const std::scoped_lock lock(books().mutex);

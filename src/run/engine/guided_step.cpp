@@ -35,7 +35,8 @@ GuidedStep::GuidedStep(CapturedStep step, Plan plan)
 }
 
 // Also the makers of what a repeated op overwrites: without them its old value could not be made
-// again, so that the op could not either.
+// again, so that the op could not either. And those of what is dropped for good: the engine drops
+// nothing that it could not make again.
 void GuidedStep::find_repeated() {
   is_repeated_.resize(trace().ops().size());
   std::vector<OpId> open;
@@ -46,6 +47,7 @@ void GuidedStep::find_repeated() {
   };
   for (const Action& action : plan_.actions) {
     if (const Run* run = std::get_if<Run>(&action)) add(run->op);
+    if (const Drop* drop = std::get_if<Drop>(&action)) add(trace().value(drop->value).producer);
   }
   while (!open.empty()) {
     const OpId op = open.back();
@@ -70,6 +72,25 @@ void GuidedStep::find_holds() {
     items.emplace_back(static_cast<std::uint32_t>(std::max(from, 0)), *hold);
   }
   holds_from_ = base::Grouped<Hold>(trace().ops().size() + 1, items);
+}
+
+plan::Tick GuidedStep::held_until(OpId op, plan::Tick tick) const {
+  plan::Tick last = -1;
+  for (const Use& written : trace().writes(op)) {
+    last = std::max(last, schedule_.held_until(written.value, tick));
+  }
+  return last;
+}
+
+std::map<OpId, std::int32_t> GuidedStep::last_readers(std::span<const std::int32_t> actions) const {
+  std::map<OpId, std::int32_t> readers;
+  for (const std::int32_t index : actions) {
+    const Run* run = std::get_if<Run>(&plan_.actions[static_cast<std::size_t>(index)]);
+    if (run == nullptr) continue;
+    for (const Use& read : trace().reads(run->op))
+      readers[trace().value(read.value).producer] = index;
+  }
+  return readers;
 }
 
 void GuidedStep::find_touched() {

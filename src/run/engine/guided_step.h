@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -63,6 +64,10 @@ class GuidedStep {
   // Whether nothing is to be done before or after the op, it is not repeated, and it writes only
   // what it returns.
   bool is_quiet(std::size_t op) const { return is_quiet_[op]; }
+  // The last tick of what the plan holds in this one of the op's results; -1 without any.
+  plan::Tick held_until(OpId op, plan::Tick tick) const;
+  // Of ops whose results are read by replays among these actions: the last of those.
+  std::map<OpId, std::int32_t> last_readers(std::span<const std::int32_t> actions) const;
   // Values that stay alive past the program's last use of them, from this tick on.
   std::span<const Hold> holds_from(std::size_t tick) const { return holds_from_[tick]; }
 

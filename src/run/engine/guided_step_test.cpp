@@ -67,6 +67,33 @@ TEST(GuidedStep, RepeatsWhatThePlanRunsAndTheMakersOfWhatThatOverwrites) {
   EXPECT_FALSE(step.is_repeated(3));
 }
 
+TEST(GuidedStep, CanMakeAgainWhatThePlanDropsForGood) {
+  const std::shared_ptr<const Trace> trace = small_trace();
+  const ValueId a = trace->writes(OpId{0}).front().value;
+  const GuidedStep step = guided({Drop{.value = a, .op = OpId{1}}});
+  EXPECT_TRUE(step.is_repeated(0));
+  EXPECT_FALSE(step.is_repeated(1));
+}
+
+TEST(GuidedStep, KnowsTheLastReplayThatReadsWhatAnOpMade) {
+  const GuidedStep step = guided({lowtide::Run{.op = OpId{0}, .before = OpId{3}},
+                                  lowtide::Run{.op = OpId{1}, .before = OpId{3}},
+                                  lowtide::Run{.op = OpId{2}, .before = OpId{3}}});
+  const auto readers = step.last_readers(step.schedule().at(3).prelude);
+  EXPECT_EQ(readers.at(OpId{0}), 1);
+  EXPECT_EQ(readers.at(OpId{1}), 2);
+  EXPECT_FALSE(readers.contains(OpId{2}));
+}
+
+TEST(GuidedStep, KnowsHowLongAnOpsResultsAreHeld) {
+  const std::shared_ptr<const Trace> trace = small_trace();
+  const ValueId a = trace->writes(OpId{0}).front().value;
+  const GuidedStep step = guided({Hold{.value = a, .until = OpId{2}, .from = OpId{1}}});
+  EXPECT_EQ(step.held_until(OpId{0}, 1), 2);
+  EXPECT_EQ(step.held_until(OpId{0}, 3), -1);
+  EXPECT_EQ(step.held_until(OpId{1}, 1), -1);
+}
+
 TEST(GuidedStep, HoldsBeginWhereTheirValueIsMade) {
   const std::shared_ptr<const Trace> trace = small_trace();
   const ValueId a = trace->writes(OpId{0}).front().value;

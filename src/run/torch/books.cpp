@@ -86,11 +86,6 @@ Cell* Books::add_cell(const at::Tensor& tensor, Lock& lock) {
   return cells_.contains(impl) ? nullptr : make_cell(impl, lock);
 }
 
-Cell* Books::known_cell(const c10::StorageImpl* impl, Lock&) {
-  const auto found = cells_.find(const_cast<c10::StorageImpl*>(impl));
-  return found == cells_.end() ? nullptr : found->second.get();
-}
-
 Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
   if (!is_ours(tensor)) return nullptr;
   c10::StorageImpl* impl = tensor.storage().unsafeGetStorageImpl();
@@ -99,6 +94,12 @@ Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
   Cell& cell = *found->second;
   if (bytes_of(*impl) != cell.data) refresh(cell, lock);
   return &cell;
+}
+
+Cell* Books::known_cell(const c10::weak_intrusive_ptr<c10::StorageImpl>& storage) const {
+  if (storage.expired()) return nullptr;
+  const auto found = cells_.find(storage._unsafe_get_target());
+  return found == cells_.end() ? nullptr : found->second.get();
 }
 
 Cell* Books::make_cell(c10::StorageImpl* impl, Lock& lock) {
@@ -359,6 +360,7 @@ void Books::drop(Value& value, Lock& lock) {
   moved_.free(value.copy);
   value.residency = Residency::kDropped;
   on_dropped(value);
+  tell(ValueEvent::kDropped, value);
 }
 
 bool Books::copy_to_host(Value& value) {
@@ -385,6 +387,7 @@ bool Books::start_move(const ValueP& value, Lock&) {
   if (!copy_to_host(*value)) return false;
   value->is_leaving = true;
   leaving_.push_back(value);
+  tell(ValueEvent::kLeaves, *value);
   return true;
 }
 
@@ -402,6 +405,7 @@ void Books::start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock) {
   counters.bytes_from_host += value->bytes;
   install(value, std::move(bytes), lock);
   value->is_arriving = true;
+  tell(ValueEvent::kFetched, *value);
 }
 
 bool Books::give_up_copy(Value& value, Lock&) {
@@ -426,6 +430,7 @@ void Books::finish_copy(const Cell& cell, void* stream) {
 
 bool Books::move_out(Value& value, Lock& lock) {
   if (!copy_to_host(value)) return false;
+  tell(ValueEvent::kGoesToHost, value);
   take_bytes_away(value, lock);
   ++counters.moves;
   if (value.place != nullptr) value.residency = Residency::kMoved;

@@ -56,6 +56,24 @@ class BurialObserver {
   virtual void on_buried(const Cell& cell) = 0;
 };
 
+// What can happen to a value's bytes.
+enum class ValueEvent : std::uint8_t {
+  // A copy to the host was begun; they go when room is needed.
+  kLeaves,
+  // They go now, whether or not they were to leave.
+  kGoesToHost,
+  kDropped,
+  kFetched,
+  kReplayed,
+};
+
+// Told of all of that, under the books' lock: tests compare it with what a plan wants.
+class Witness {
+ public:
+  virtual ~Witness() = default;
+  virtual void on_event(ValueEvent event, const Value& value) = 0;
+};
+
 // The books of one device: every storage the ops have touched, what it holds, and where that lies.
 // Evicts when the ledger asks. One lock guards all of it; it is never held while a kernel runs or
 // memory is allocated.
@@ -91,8 +109,8 @@ class Books final : public engine::Evictor {
   Cell* add_cell(const at::Tensor& tensor, Lock& lock);
   // Whether the tensor's storage is, or could be, in the books, and its bytes are on the device.
   bool can_manage(const at::Tensor& tensor, Lock& lock) const;
-  // The cell of a storage that the books know; null otherwise.
-  Cell* known_cell(const c10::StorageImpl* impl, Lock& lock);
+  // The cell of a storage that is alive and in the books; null otherwise.
+  Cell* known_cell(const c10::weak_intrusive_ptr<c10::StorageImpl>& storage) const;
   // A record for an op; it is not in the books yet.
   RecordP new_record(const c10::OperatorHandle& op);
   // The storage was written: what it holds from now on. The old value becomes a ghost.
@@ -187,6 +205,10 @@ class Books final : public engine::Evictor {
   std::uint64_t step_number = 1;
   std::int64_t records_alive = 0;
   BurialObserver* observer = nullptr;
+  Witness* witness = nullptr;
+  void tell(ValueEvent event, const Value& value) const {
+    if (witness != nullptr) witness->on_event(event, value);
+  }
   // The storage goes once the lock is released: it may belong to a Python object, whose destruction
   // takes another lock.
   void discard(c10::Storage storage) { discarded_.push_back(std::move(storage)); }

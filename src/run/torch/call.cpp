@@ -211,6 +211,8 @@ void Call::follow_plan(Books::Lock& lock) {
 }
 
 bool Call::needs_help() const {
+  // A view does not look at the bytes.
+  if (effects_.is_view) return false;
   return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
     if (!operand.value->is_resident() || operand.value->is_arriving) return true;
     return operand.effect != Effect::kReads && operand.value->is_source() &&
@@ -219,6 +221,7 @@ bool Call::needs_help() const {
 }
 
 void Call::bring_back() {
+  if (effects_.is_view) return;
   std::vector<ValueP> written_sources;
   for (const Operand& operand : operands_) {
     runtime_.restorer().restore(operand.value);
@@ -281,9 +284,14 @@ void Call::enter_results(Books::Lock& lock) {
     record_->seconds = seconds_;
     record_->replay_seconds = seconds_;
     record_->is_entered = true;
+    record_->tick = tick_;
+    if (tick_ >= 0) runtime_.guide().note_record(tick_, record_);
     ++books_.records_alive;
   }
-  for (Operand& operand : operands_) books_.use(*operand.value);
+  for (Operand& operand : operands_) {
+    // What is to leave may do so for all that a view cares.
+    if (!effects_.is_view || !operand.value->is_leaving) books_.use(*operand.value);
+  }
   if (record_ || effects_.keeps_arguments) enter_record(lock);
   const bool is_captured = runtime_.is_capturing();
   enter_written(lock);

@@ -77,7 +77,10 @@ void Capture::add(OpEvent event) {
 
 void Capture::on_buried(const Cell& cell) {
   const auto found = numbers_.find(&cell);
-  if (found == numbers_.end()) return;
+  if (found == numbers_.end()) {
+    if (!ops_.empty()) unused_.push_back({cell.value->bytes, ops_.size() - 1});
+    return;
+  }
   storages_[found->second.slot()].is_alive = false;
   if (!ops_.empty()) ops_.back().frees.push_back(found->second);
   numbers_.erase(found);
@@ -150,6 +153,23 @@ engine::StepScript Capture::script() const {
   return script;
 }
 
+// By op: what it frees. Those that no op uses come after all others, whose numbers are the
+// script's; nobody would know them again, so that they stay.
+std::vector<std::vector<StorageId>> Capture::add_unused(TraceBuilder& builder) const {
+  std::vector<std::vector<StorageId>> frees;
+  for (const OpEvent& event : ops_) frees.push_back(event.frees);
+  for (std::size_t i = 0; i < unused_.size(); ++i) {
+    Storage storage;
+    storage.name = base::concat("unused", i);
+    storage.bytes = unused_[i].bytes;
+    storage.kind = StorageKind::kInput;
+    storage.at_start = true;
+    storage.pinned = true;
+    frees[unused_[i].freed_by].push_back(builder.add_storage(std::move(storage)));
+  }
+  return frees;
+}
+
 Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
   LT_REQUIRE(!ops_.empty(), "no step was captured: call capture_next_step() before step()");
   const std::vector<Phase> phase_of = phases();
@@ -164,6 +184,7 @@ Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
     storage.at_end = storages_[i].is_alive;
     builder.add_storage(std::move(storage));
   }
+  std::vector<std::vector<StorageId>> frees = add_unused(builder);
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const OpEvent& event = ops_[i];
     OpSpec spec;
@@ -172,7 +193,7 @@ Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
     spec.reads = event.reads;
     spec.writes = event.writes;
     spec.views = event.views;
-    spec.frees = event.frees;
+    spec.frees = std::move(frees[i]);
     spec.device_seconds = device_seconds(event, timer);
     spec.host_seconds = timer.host_seconds(event.signature);
     spec.workspace_bytes = event.workspace_bytes;

@@ -56,12 +56,19 @@ class Capture final : public BurialObserver {
     bool at_start = false;
     bool is_alive = true;
   };
+  // One that was there before, and died in the step without being used.
+  struct UnusedStorage {
+    std::int64_t bytes = 0;
+    std::size_t freed_by = 0;
+  };
   StorageId number_of(const Cell& cell, bool at_start);
+  std::vector<std::vector<StorageId>> add_unused(TraceBuilder& builder) const;
   std::vector<Phase> phases() const;
   std::vector<StorageKind> kinds(const std::vector<Phase>& phases) const;
 
   std::vector<OpEvent> ops_;
   std::vector<StorageEvent> storages_;
+  std::vector<UnusedStorage> unused_;
   std::unordered_map<const Cell*, StorageId> numbers_;
 };
 

@@ -10,7 +10,6 @@
 #include "run/torch/storage_access.h"
 
 namespace lowtide::run {
-
 void Guide::add_plan(std::shared_ptr<const engine::GuidedStep> step) {
   remove_plan(step->shape());
   plans_.insert(plans_.begin(), std::move(step));
@@ -18,7 +17,6 @@ void Guide::add_plan(std::shared_ptr<const engine::GuidedStep> step) {
 
 void Guide::remove_plan(std::uint64_t shape) {
   std::erase_if(plans_, [shape](const auto& plan) { return plan->shape() == shape; });
-  lasting_.erase(shape);
 }
 
 void Guide::begin_step(bool is_guided) {
@@ -26,33 +24,46 @@ void Guide::begin_step(bool is_guided) {
   last_ = {};
 }
 
-void Guide::start(StepP step, Books::Lock& lock) {
+void Guide::start(StepP step) {
   step_ = std::move(step);
   position_ = 0;
   cells_.assign(step_->trace().storages().size(), nullptr);
   versions_.assign(step_->trace().storages().size(), 0);
+  records_.assign(step_->trace().ops().size(), {});
+  is_guess_.assign(step_->trace().storages().size(), false);
+  guess_survivors();
   books_.observer = this;
   ++counters_.steps;
-  bind_lasting(lock);
 }
 
-void Guide::bind_lasting(Books::Lock& lock) {
-  const auto known = lasting_.find(step_->shape());
-  if (known == lasting_.end()) return;
-  for (const Lasting& lasting : known->second) {
-    Cell* cell = books_.known_cell(lasting.impl._unsafe_get_target(), lock);
-    if (cell != nullptr && !cell->weak.expired()) bind(lasting.storage, cell);
+// Most of what outlives a step is used by the next one in the same way, but some of it late: the
+// plan may want it moved before that.
+void Guide::guess_survivors() {
+  if (survivors_of_ == step_) {
+    for (const auto& [storage, weak] : survivors_) {
+      Cell* cell = books_.known_cell(weak);
+      if (cell == nullptr) continue;
+      cells_[storage.slot()] = cell;
+      cell->guided_storage = storage.index;
+      is_guess_[storage.slot()] = true;
+    }
   }
+  survivors_.clear();
 }
 
-void Guide::remember_lasting() {
-  std::vector<Lasting>& lasting = lasting_[step_->shape()];
-  lasting.clear();
-  const auto storages = step_->trace().storages();
-  for (std::size_t i = 0; i < storages.size(); ++i) {
-    const Cell* cell = cells_[i];
-    if (cell == nullptr || !storages[i].at_start || !storages[i].at_end) continue;
-    lasting.push_back({make_id<StorageId>(i), cell->weak});
+void Guide::forget_guess(std::size_t storage) {
+  if (!is_guess_[storage]) return;
+  is_guess_[storage] = false;
+  if (Cell* cell = std::exchange(cells_[storage], nullptr)) cell->guided_storage = -1;
+}
+
+void Guide::note_survivors() {
+  survivors_of_ = step_;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const auto id = make_id<StorageId>(i);
+    const Storage& storage = step_->trace().storage(id);
+    if (cells_[i] == nullptr || !storage.at_start || !storage.at_end) continue;
+    survivors_.emplace_back(id, cells_[i]->weak);
   }
 }
 
@@ -66,21 +77,20 @@ void Guide::end_step(Books::Lock& lock) {
   }
   // What the plan wants away before the next step begins.
   release_after(end, lock);
-  remember_lasting();
+  note_survivors();
   leave_step();
 }
 
 void Guide::stop(Books::Lock& lock) {
   is_at_start_ = false;
   plans_.clear();
-  lasting_.clear();
+  survivors_.clear();
+  survivors_of_.reset();
   if (step_) break_off(lock);
 }
 
 void Guide::break_off(Books::Lock&) {
   ++counters_.broken_off;
-  // If it was one of these that is not what it was, the next step shall not fail for it.
-  lasting_.erase(step_->shape());
   leave_step();
 }
 
@@ -96,6 +106,9 @@ void Guide::leave_step() {
     if (cell != nullptr) cell->guided_storage = -1;
   }
   cells_.clear();
+  records_.clear();
+  ghosts_.clear();
+  held_ghosts_.clear();
   step_.reset();
   may_be_quiet_ = false;
   if (books_.observer == this) books_.observer = nullptr;
@@ -110,6 +123,12 @@ bool Guide::wants_record() const {
 bool Guide::bind(StorageId storage, Cell* cell) {
   if (!step_->is_touched(storage)) return true;
   Cell*& bound = cells_[storage.slot()];
+  if (bound != cell) {
+    forget_guess(storage.slot());
+    // It was taken for another one.
+    if (cell->guided_storage >= 0) forget_guess(static_cast<std::size_t>(cell->guided_storage));
+  }
+  is_guess_[storage.slot()] = false;
   if (bound == nullptr) {
     bound = cell;
     cell->guided_storage = static_cast<std::int32_t>(storage.slot());
@@ -123,7 +142,7 @@ int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Boo
     const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) {
       return plan->script().lines.front().signature == signature;
     });
-    if (known != plans_.end()) start(*known, lock);
+    if (known != plans_.end()) start(*known);
   }
   if (!step_) return -1;
   bool is_right =
@@ -179,8 +198,8 @@ void Guide::after_quiet_op(int tick, std::span<const at::Tensor* const> results,
   const auto& line = script.lines[static_cast<std::size_t>(tick)];
   books_.clock_seconds +=
       step_->trace().op(make_id<OpId>(static_cast<std::size_t>(tick))).device_seconds.value_or(0);
-  for (const StorageId storage : script.arguments(line)) {
-    Cell* cell = cells_[storage.slot()];
+  for (const Use& read : step_->trace().reads(make_id<OpId>(static_cast<std::size_t>(tick)))) {
+    Cell* cell = cells_[step_->trace().value(read.value).storage.slot()];
     if (cell != nullptr) books_.use(*cell->value);
   }
   const auto made = script.results(line);
@@ -227,9 +246,12 @@ bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
            other->script().begins_as(step_->script(), position_);
   });
   if (found == plans_.end()) return false;
+  for (std::size_t i = 0; i < cells_.size(); ++i) forget_guess(i);
   step_ = *found;
   cells_.resize(step_->trace().storages().size(), nullptr);
   versions_.resize(step_->trace().storages().size(), 0);
+  records_.resize(step_->trace().ops().size());
+  is_guess_.resize(step_->trace().storages().size(), false);
   std::rotate(plans_.begin(), found, found + 1);
   return true;
 }
@@ -266,8 +288,16 @@ void Guide::before_op(int tick) {
   for (const std::int32_t index : at.issues) {
     if (const Fetch* fetched = std::get_if<Fetch>(&action(index))) fetch(step, fetched->value);
   }
+  const std::map<OpId, std::int32_t> last_readers = step->last_readers(at.prelude);
   for (const std::int32_t index : at.prelude) {
-    if (const Run* run = std::get_if<Run>(&action(index))) repeat(step, run->op);
+    if (const Run* run = std::get_if<Run>(&action(index))) {
+      std::vector<ValueP> ghosts = repeat(step, run->op);
+      const auto reader = last_readers.find(run->op);
+      Books::Lock lock(books_);
+      keep_ghosts(std::move(ghosts), step->held_until(run->op, tick),
+                  reader == last_readers.end() ? index : reader->second);
+      let_go_of(ghosts_, index, lock);
+    }
     if (const Drop* dropped = std::get_if<Drop>(&action(index))) {
       Books::Lock lock(books_);
       if (step_ == step) drop(dropped->value, lock);
@@ -280,6 +310,11 @@ void Guide::fetch(const StepP& step, ValueId id) {
   {
     Books::Lock lock(books_);
     if (step_ == step) value = current(id);
+    // Its bytes never went, and now they stay.
+    if (value && std::exchange(value->is_leaving, false)) {
+      value.reset();
+      return;
+    }
     if (!value || value->residency != Residency::kMoved) {
       ++counters_.skipped;
       value.reset();
@@ -353,21 +388,65 @@ ValueP Guide::next_that_was_read(Books::Lock& lock) {
   return nullptr;
 }
 
-void Guide::repeat(const StepP& step, OpId op) {
-  for (const Use& made : step->trace().writes(op)) {
-    ValueP value;
-    {
-      Books::Lock lock(books_);
-      if (step_ == step && !made.side_effect) value = current(made.value);
-      if (!value || value->residency != Residency::kDropped) {
-        value.reset();
-        continue;
-      }
-    }
-    restorer_.restore(value);
+void Guide::note_record(int tick, const RecordP& record) {
+  if (step_) records_[static_cast<std::size_t>(tick)] = record;
+}
+
+// Ghosts too, where replays to come may ask for them: what those are made from is there now.
+std::vector<ValueP> Guide::missing_results(const Record& record) {
+  std::vector<ValueP> missing;
+  const auto add = [&](const std::weak_ptr<Value>& weak) {
+    ValueP value = weak.lock();
+    if (!value || value->residency != Residency::kDropped) return;
+    if (!value->is_ghost() || has_readers(*value)) missing.push_back(std::move(value));
+  };
+  for (const auto& output : record.outputs) add(output);
+  for (const auto& [ref, written] : record.written) add(written);
+  return missing;
+}
+
+std::vector<ValueP> Guide::repeat(const StepP& step, OpId op) {
+  std::vector<ValueP> missing;
+  {
     Books::Lock lock(books_);
-    value.reset();
+    if (step_ != step) return {};
+    if (const RecordP record = records_[op.slot()].lock()) missing = missing_results(*record);
   }
+  const auto forget_living = [&] {
+    Books::Lock lock(books_);
+    std::erase_if(missing, [](const ValueP& value) { return !value->is_ghost(); });
+  };
+  try {
+    for (const ValueP& value : missing) restorer_.restore(value);
+  } catch (...) {
+    forget_living();
+    Books::Lock lock(books_);
+    missing.clear();
+    throw;
+  }
+  forget_living();
+  return missing;
+}
+
+void Guide::keep_ghosts(std::vector<ValueP> ghosts, int held_until, std::int32_t last_reader) {
+  for (ValueP& ghost : ghosts) {
+    if (held_until >= 0) {
+      held_ghosts_.emplace(held_until, std::move(ghost));
+    } else {
+      ghosts_.emplace(last_reader, std::move(ghost));
+    }
+  }
+}
+
+void Guide::let_go_of(Ghosts& ghosts, int until, Books::Lock& lock) {
+  const auto end = ghosts.upper_bound(until);
+  for (auto entry = ghosts.begin(); entry != end; ++entry) {
+    Value& ghost = *entry->second;
+    if (ghost.is_ghost() && ghost.is_resident() && ghost.pins == 0) {
+      books_.discard(books_.take_temporary(ghost, lock));
+    }
+  }
+  ghosts.erase(ghosts.begin(), end);
 }
 
 void Guide::drop(ValueId id, Books::Lock& lock) {
@@ -424,7 +503,8 @@ void Guide::take_holds(int tick) {
   }
 }
 
-void Guide::let_go_of_holds(int tick, Books::Lock&) {
+void Guide::let_go_of_holds(int tick, Books::Lock& lock) {
+  let_go_of(held_ghosts_, tick, lock);
   const auto end = holds_.upper_bound(tick);
   for (auto hold = holds_.begin(); hold != end; ++hold) books_.discard(std::move(hold->second));
   holds_.erase(holds_.begin(), end);

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "run/engine/guided_step.h"
@@ -75,12 +74,17 @@ class Guide final : public BurialObserver {
   int follow(std::uint64_t signature, std::span<Cell* const> arguments, Books::Lock& lock);
   // Whether before_op() has something to do.
   bool has_work_before(int tick, Books::Lock& lock);
+  // How the op of the tick can be carried out again.
+  void note_record(int tick, const RecordP& record);
   // The op of the tick has run, and made these.
   void after_op(int tick, std::span<Cell* const> results, Books::Lock& lock);
   void on_buried(const Cell& cell) override;
 
   const GuideCounters& counters() const { return counters_; }
   const GuideStep& last_step() const { return last_; }
+  // The step under way, null without a plan for it, and how many of its ops have begun.
+  const std::shared_ptr<const engine::GuidedStep>& step() const { return step_; }
+  std::size_t position() const { return position_; }
 
   // --- Without the lock. ---
 
@@ -92,12 +96,14 @@ class Guide final : public BurialObserver {
 
  private:
   using StepP = std::shared_ptr<const engine::GuidedStep>;
+  using Ghosts = std::multimap<int, ValueP>;
 
-  void start(StepP step, Books::Lock& lock);
-  void remember_lasting();
-  void bind_lasting(Books::Lock& lock);
+  void start(StepP step);
   void break_off(Books::Lock& lock);
   void leave_step();
+  void note_survivors();
+  void guess_survivors();
+  void forget_guess(std::size_t storage);
   // Whether the plan's next op is this one.
   bool expects(const engine::GuidedStep& step, std::uint64_t signature,
                std::size_t arguments) const;
@@ -111,7 +117,13 @@ class Guide final : public BurialObserver {
   void fetch(const StepP& step, ValueId id);
   void fetch_from_host(ValueP value, std::int64_t& counter);
   void fetch_what_was_read();
-  void repeat(const StepP& step, OpId op);
+  // Returns the ghosts among what it brought back.
+  std::vector<ValueP> repeat(const StepP& step, OpId op);
+
+  // With the lock.
+  static std::vector<ValueP> missing_results(const Record& record);
+  void keep_ghosts(std::vector<ValueP> ghosts, int held_until, std::int32_t last_reader);
+  void let_go_of(Ghosts& ghosts, int until, Books::Lock& lock);
   void release_after(int tick, Books::Lock& lock);
   void release(const Action& action, Books::Lock& lock);
   void move(const Move& move, Books::Lock& lock);
@@ -124,13 +136,6 @@ class Guide final : public BurialObserver {
   Restorer& restorer_;
   // The one that was followed last comes first.
   std::vector<StepP> plans_;
-  // Storages that are there from step to step, such as parameters: what a plan does with them may
-  // come before any op of the step has used them.
-  struct Lasting {
-    StorageId storage;
-    c10::weak_intrusive_ptr<c10::StorageImpl> impl;
-  };
-  std::unordered_map<std::uint64_t, std::vector<Lasting>> lasting_;  // By the plan's shape.
   GuideCounters counters_;
 
   // The step under way; the last one when there is none.
@@ -144,6 +149,17 @@ class Guide final : public BurialObserver {
   std::vector<std::int32_t> versions_;
   // On their way from the spill file to host memory, from where they go on when they are there.
   std::deque<std::weak_ptr<Value>> reading_;
+  // Whether the cell is that of the last step, and no op has shown yet that it is right.
+  std::vector<bool> is_guess_;
+  // What outlived the last step that followed its plan to the end.
+  StepP survivors_of_;
+  std::vector<std::pair<StorageId, c10::weak_intrusive_ptr<c10::StorageImpl>>> survivors_;
+  // By op; only of those that the plan may repeat.
+  std::vector<std::weak_ptr<Record>> records_;
+  // Brought back for other replays before the op that comes, by the last of these among the plan's
+  // actions; and those that the plan holds, by the last tick that it does.
+  Ghosts ghosts_;
+  Ghosts held_ghosts_;
   // By the last tick that they are for.
   std::multimap<int, c10::Storage> holds_;
 };

@@ -175,6 +175,7 @@ void Replay::hand_out(const ValueP& wanted) {
   for (const auto& [ref, value] : record_.written) {
     give(value, tensor_from(record_.refs[ref], storages_[ref]), lock);
   }
+  books_.tell(ValueEvent::kReplayed, *wanted);
   LT_CHECK(wanted->is_resident(), "replay of ", record_.handle.schema().name(),
            " did not yield the value that it made before");
 }

@@ -173,6 +173,8 @@ struct Record {
   double replay_seconds = 0;
   // How many replays in a row bring its results back at most.
   std::uint32_t depth = 0;
+  // Its op in the step that is guided; -1 without one.
+  std::int32_t tick = -1;
   // Counted by the books.
   bool is_entered = false;
 };
