@@ -224,7 +224,8 @@ void Books::use_on_stream(Cell& cell, void* stream) {
 
 void Books::use(Value& value) {
   value.is_leaving = false;
-  moved_.set_spare(value.copy, true);
+  // A view uses what it looks at without bringing it back.
+  if (value.is_resident()) moved_.set_spare(value.copy, true);
   value.last_use = op_number;
   value.last_use_seconds = clock_seconds;
 }
