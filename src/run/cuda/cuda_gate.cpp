@@ -138,7 +138,7 @@ void CudaGate::resync(DeviceIndex device) {
   const std::uint64_t ended = ended_.load();
   if (begun_.load() != ended) return;
   const auto stats = native().getDeviceStats(device);
-  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const LargeBlocks* large = state(device).large_blocks();
   const std::int64_t paged = large == nullptr ? 0 : large->used_bytes();
   const std::int64_t missing = stats.allocated_bytes[0].current + paged - ledger.held_bytes();
   if (begun_.load() == ended) ledger.count_outside(missing);
@@ -146,7 +146,7 @@ void CudaGate::resync(DeviceIndex device) {
 
 std::int64_t CudaGate::rounded(DeviceIndex device, std::size_t bytes) {
   const auto size = static_cast<std::int64_t>(bytes);
-  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const LargeBlocks* large = state(device).large_blocks();
   const bool is_paged =
       large != nullptr && large->is_on() && size > LargeBlocks::kLargestSmallBytes;
   return is_paged ? large->rounded(size) : rounded_by_native(bytes);
@@ -194,7 +194,7 @@ engine::Overflow* CudaGate::admit(const Request& request) {
 CudaGate::Request CudaGate::make_request(DeviceIndex device, std::size_t bytes,
                                          cudaStream_t stream) {
   const auto size = static_cast<std::int64_t>(bytes);
-  LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  LargeBlocks* large = state(device).large_blocks();
   const bool is_paged =
       large != nullptr && large->takes(size, stream) && !goes_to_private_pool(device, stream);
   return {device, is_paged ? large->rounded(size) : rounded_by_native(bytes), stream,
@@ -206,7 +206,7 @@ void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::stri
     reason = "too few pages are free.";
     return request.large->allocate(request.bytes);
   }
-  LargeBlocks* large = state(request.device).used_large.load(std::memory_order_acquire);
+  LargeBlocks* large = state(request.device).large_blocks();
   do {
     try {
       return native().raw_alloc_with_stream(bytes, request.stream);
@@ -303,26 +303,26 @@ void CudaGate::stop_large_blocks(DeviceIndex device) {
 }
 
 std::int64_t CudaGate::stitches(DeviceIndex device) {
-  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const LargeBlocks* large = state(device).large_blocks();
   return large == nullptr ? 0 : large->stitches();
 }
 
 void CudaGate::end_step(DeviceIndex device) {
-  LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  LargeBlocks* large = state(device).large_blocks();
   if (large != nullptr) large->begin_step();
 }
 
 void CudaGate::emptyCache(MempoolId pool) {
   native().emptyCache(pool);
   for (DeviceState& device : states_) {
-    LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    LargeBlocks* large = device.large_blocks();
     if (large != nullptr && pool == MempoolId{0, 0}) large->trim();
   }
 }
 
 caching::DeviceStats CudaGate::getDeviceStats(DeviceIndex device) {
   caching::DeviceStats stats = native().getDeviceStats(device);
-  const LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  const LargeBlocks* large = state(device).large_blocks();
   if (large == nullptr) return stats;
   for (const std::size_t type : {std::size_t{0}, std::size_t{2}}) {  // All blocks, and large ones.
     for (auto* used : {&stats.allocated_bytes, &stats.active_bytes, &stats.requested_bytes}) {
@@ -344,13 +344,13 @@ caching::DeviceStats CudaGate::getDeviceStats(DeviceIndex device) {
 
 void CudaGate::resetPeakStats(DeviceIndex device) {
   native().resetPeakStats(device);
-  LargeBlocks* large = state(device).used_large.load(std::memory_order_acquire);
+  LargeBlocks* large = state(device).large_blocks();
   if (large != nullptr) large->reset_peaks();
 }
 
 void* CudaGate::getBaseAllocation(void* data, std::size_t* bytes) {
   for (DeviceState& device : states_) {
-    const LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    const LargeBlocks* large = device.large_blocks();
     const auto block = large == nullptr ? std::nullopt : device.ledger.find_block(data);
     if (!block || !large->owns(data)) continue;
     if (bytes != nullptr) *bytes = static_cast<std::size_t>(block->bytes);
@@ -363,7 +363,7 @@ void* CudaGate::getBaseAllocation(void* data, std::size_t* bytes) {
 cudaError_t CudaGate::memcpyAsync(void* to, int to_device, const void* from, int from_device,
                                   std::size_t bytes, cudaStream_t stream, bool p2p_enabled) {
   const bool has_pages = std::any_of(states_.begin(), states_.end(), [](const DeviceState& device) {
-    return device.used_large.load(std::memory_order_acquire) != nullptr;
+    return device.large_blocks() != nullptr;
   });
   if (to_device != from_device && has_pages) {
     return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
@@ -392,7 +392,7 @@ void CudaGate::free_block(void* data, void (*free_native)(void*)) {
       block->overflow->free_overflow(data, *block);
       return;
     }
-    LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    LargeBlocks* large = device.large_blocks();
     const bool may_be_paged = large != nullptr && block->bytes > LargeBlocks::kLargestSmallBytes;
     if (may_be_paged && large->free(data)) return;
     break;
@@ -425,7 +425,7 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
   }
   engine::Ledger& blocks = ledger(data.device().index());
   const auto block = blocks.find_block(data.get());
-  LargeBlocks* large = state(data.device().index()).used_large.load(std::memory_order_acquire);
+  LargeBlocks* large = state(data.device().index()).large_blocks();
   const bool is_paged = large != nullptr && large->record_stream(data.get(), stream.stream());
   if (!is_paged && (!block || block->overflow == nullptr)) {
     // Native takes only what carries its own deleter. Without a context nothing is ever freed by
@@ -439,7 +439,7 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
 
 caching::ShareableHandle CudaGate::shareIpcHandle(void* data) {
   for (DeviceState& device : states_) {
-    const LargeBlocks* large = device.used_large.load(std::memory_order_acquire);
+    const LargeBlocks* large = device.large_blocks();
     LT_REQUIRE(large == nullptr || !large->owns(data),
                "a tensor of more than 1 MiB that was made under a budget cannot be shared with "
                "another process: copy it before the session begins, or set "

@@ -80,6 +80,9 @@ class CudaGate final : public DelegatingAllocator {
 
  private:
   struct DeviceState {
+    // Null until they were first used.
+    LargeBlocks* large_blocks() const { return used_large.load(std::memory_order_acquire); }
+
     engine::Ledger ledger;
     std::atomic<bool> is_active{false};
     // Made at the first use, and kept, since blocks outlive their session.
