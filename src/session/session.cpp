@@ -345,8 +345,6 @@ StepUse Impl::use_since_last_step() {
 void Impl::step_aside() {
   if (!runtime().step_aside()) return;
   is_aside_ = true;
-  // Threads of a ThreadGuard pass by as well.
-  run::set_active_runtime(nullptr);
   run::set_thread_managed(false);
 }
 
@@ -354,7 +352,6 @@ void Impl::come_back() {
   if (!is_aside_) return;
   is_aside_ = false;
   runtime().come_back();
-  run::set_active_runtime(&runtime());
   run::set_thread_managed(true);
 }
 

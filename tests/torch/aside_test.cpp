@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -203,6 +204,28 @@ TEST(Aside, AThreadWithAGuardPassesBy) {
   EXPECT_EQ(first_difference(wanted.run.states.back(),
                              take_state(*training, test_device(), through(session))),
             std::nullopt);
+}
+
+TEST(Aside, WhatAThreadWithAGuardMadeMeanwhileCanBeEvicted) {
+  LT_SKIP_IF(why_skip());
+  Session session(options_for(fixed_bytes() + (8 << 20), Means::kHost));
+  const at::TensorOptions floats = at::TensorOptions(test_device()).dtype(at::kFloat);
+  session.step([] {});
+  std::vector<at::Tensor> made;
+  std::thread worker([&] {
+    const Session::ThreadGuard guard(session);
+    for (int i = 0; i < 7; ++i) made.push_back(at::full({1 << 18}, i, floats));
+  });
+  worker.join();
+  session.capture_next_step();
+  at::Tensor sum;
+  session.step([&] { sum = at::zeros({3 << 18}, floats).add_(1); });
+  EXPECT_GT(session.stats().moves, 0);
+  EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(made[static_cast<std::size_t>(i)].sum().item<float>(),
+              static_cast<float>(i) * (1 << 18));
+  }
 }
 
 }  // namespace

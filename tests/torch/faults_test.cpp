@@ -111,5 +111,24 @@ TEST(HostMemory, ThatIsFullLeavesRecomputation) {
   EXPECT_GT(run.stats.recomputes, 0);
 }
 
+TEST(HostMemory, ThatIsFreeAgainTakesWhatItRefused) {
+  LT_SKIP_IF(why_skip());
+  SessionOptions options = options_for(fixed_bytes() + (4 << 20), Means::kHost);
+  options.host_cap = "2MiB";
+  Session session(options);
+  const at::TensorOptions floats = at::TensorOptions(test_device()).dtype(at::kFloat);
+  at::Tensor first = at::ones({2 << 18}, floats);
+  const at::Tensor kept = at::ones({2 << 18}, floats);
+  {
+    // The first one goes for it, and fills the host.
+    const at::Tensor second = at::ones({2 << 18}, floats);
+    EXPECT_EQ(session.stats().host_bytes, 2 << 20);
+    EXPECT_THROW(at::ones({3 << 18}, floats), OutOfMemory);
+  }
+  first.reset();
+  EXPECT_EQ(at::ones({3 << 18}, floats).sum().item<float>(), 3 << 18);
+  EXPECT_EQ(kept.sum().item<float>(), 2 << 18);
+}
+
 }  // namespace
 }  // namespace lowtide::torch_test

@@ -320,8 +320,19 @@ std::uint64_t Books::last_use_of(const Value& value) const {
   return is_followed ? value.last_use : std::max(value.last_use, last_quiet_op_);
 }
 
-void Books::note_unseen(c10::StorageImpl* storage, Lock&) {
+void Books::note_unseen(c10::StorageImpl* storage, Lock& lock) {
+  // Steps are where they are tidied; but a thread may work on and on beside one.
+  constexpr std::size_t kManyUnseen = std::size_t{1} << 14;
   unseen_.emplace_back(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(storage));
+  if (unseen_.size() > kManyUnseen + 2 * unseen_when_tidied_) tidy_unseen(lock);
+}
+
+void Books::tidy_unseen(Lock&) {
+  std::unordered_set<const c10::StorageImpl*> seen;
+  std::erase_if(unseen_, [&](const auto& weak) {
+    return weak.expired() || !seen.insert(weak._unsafe_get_target()).second;
+  });
+  unseen_when_tidied_ = unseen_.size();
 }
 
 bool Books::see_unseen(Lock& lock) {

@@ -146,10 +146,11 @@ class Books final : public engine::Evictor {
   // this stream, until end_quiet_use(): they stay.
   void begin_quiet_use(const QuietUse& use, Lock& lock);
   void end_quiet_use(const QuietUse& use, Lock& lock);
-  // Such an op made the storage, which may have to go when nothing else is left.
+  // Such an op made the storage, or one that was let pass; it may have to go when nothing else is
+  // left.
   void note_unseen(c10::StorageImpl* storage, Lock& lock);
-  // A step is over: what was noted of it is of no use any more.
-  void forget_unseen(Lock&) { unseen_.clear(); }
+  // Forgets those that are no more.
+  void tidy_unseen(Lock& lock);
 
   // Gives a live or ghost value its bytes.
   void install(const ValueP& value, c10::Storage bytes, Lock& lock);
@@ -253,6 +254,7 @@ class Books final : public engine::Evictor {
   std::uint64_t last_use_of(const Value& value) const;
   // False: there was none.
   bool see_unseen(Lock& lock);
+  bool reconsider_refused(Lock& lock);
 
   void on_dropped(Value& value);
   void on_returned(Value& value);
@@ -276,6 +278,7 @@ class Books final : public engine::Evictor {
   // Ops under way that are not entered, what they made, and the last of them.
   std::vector<const QuietUse*> quiet_uses_;
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> unseen_;
+  std::size_t unseen_when_tidied_ = 0;
   std::uint64_t last_quiet_op_ = 0;
   void* quiet_stream_ = nullptr;
   base::Random random_{1};

@@ -23,6 +23,7 @@ void Runtime::stop() {
 
 void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                    torch::jit::Stack& stack) {
+  if (is_aside_.load(std::memory_order_acquire) && let_pass(op, keys, stack)) return;
   const OpEffects& effects = effects_of(op);
   if (effects.is_metadata) {
     op.redispatchBoxed(keys, &stack);
@@ -31,6 +32,31 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
   if (guide_.may_be_quiet() && QuietCall(*this, op, effects, keys, stack).run()) return;
   Call(*this, op, effects, keys, stack).run();
+}
+
+// The session's own thread does not come here while we are aside; those of a ThreadGuard do.
+bool Runtime::let_pass(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                       torch::jit::Stack& stack) {
+  std::shared_lock passing(passing_, std::defer_lock);
+  {
+    const std::lock_guard open(way_is_open_);
+    passing.lock();
+  }
+  if (!is_aside_.load(std::memory_order_acquire)) return false;
+  op.redispatchBoxed(keys, &stack);
+  note_results(op, stack);
+  return true;
+}
+
+// Nobody else can say, once we are back, what fills the memory.
+void Runtime::note_results(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  Books::Lock lock(books_);
+  for (std::size_t i = stack.size() - op.schema().returns().size(); i < stack.size(); ++i) {
+    for_each_tensor(stack[i], [&](const at::Tensor& tensor) {
+      if (!has_plain_bytes(tensor) || !books_.can_manage(tensor, lock)) return;
+      books_.note_unseen(tensor.storage().unsafeGetStorageImpl(), lock);
+    });
+  }
 }
 
 void Runtime::begin_step(bool is_guided, bool is_captured) {
@@ -57,17 +83,22 @@ void Runtime::end_step() {
   books_.forget_classes();
   books_.begin_sampling();
   books_.tidy_leaving(lock);
-  books_.forget_unseen(lock);
+  books_.tidy_unseen(lock);
 }
 
 bool Runtime::step_aside() {
   Books::Lock lock(books_);
-  return books_.step_aside(lock);
+  if (!books_.step_aside(lock)) return false;
+  is_aside_.store(true, std::memory_order_release);
+  return true;
 }
 
 void Runtime::come_back() {
+  const std::lock_guard closed(way_is_open_);
+  const std::lock_guard alone(passing_);
   Books::Lock lock(books_);
   books_.come_back(lock);
+  is_aside_.store(false, std::memory_order_release);
 }
 
 void Runtime::start_capture() {

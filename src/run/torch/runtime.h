@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -39,9 +41,10 @@ class Runtime {
   void end_step();
   // No plan guides the step under way from here on, nor any other.
   void stop_guiding();
-  // The ops pass us by from here on and only the gate watches, until come_back(). False: something
-  // is away or in use, so they must not.
+  // Ops are let pass from here on and only the gate watches, until come_back(). False: something is
+  // away or in use, so they must not.
   bool step_aside();
+  // Waits for the ops of other threads that are being let pass: what they use could be evicted.
   void come_back();
   // Brings the tensor back and keeps it, until release().
   void hold(const at::Tensor& tensor);
@@ -67,12 +70,21 @@ class Runtime {
   Guide& guide() { return guide_; }
 
  private:
+  // False: nobody has stepped aside, and nothing was done.
+  bool let_pass(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
+  void note_results(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
+
   Books books_;
   Restorer restorer_{books_};
   OpTimer timer_;
   Guide guide_{books_, restorer_};
   Capture capture_;
   std::atomic<bool> capturing_{false};
+  std::atomic<bool> is_aside_{false};
+  // Shared: an op is being let pass. Alone: we come back; the other mutex is held meanwhile, so that
+  // no further ones begin to pass.
+  std::shared_mutex passing_;
+  std::mutex way_is_open_;
 };
 
 }  // namespace lowtide::run

@@ -61,15 +61,19 @@ std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
   bury_dead(lock);
   const std::int64_t before = device_.ledger().held_bytes();
   std::int64_t freed = evict_leaving(bytes, lock);
+  bool are_refused_in = false;
   while (freed < bytes) {
     Value* victim = best_victim(request_bytes, lock);
     if (victim == nullptr) {
       if (see_unseen(lock)) continue;
-      break;
+      if (are_refused_in || !reconsider_refused(lock)) break;
+      are_refused_in = true;
+      continue;
     }
     const std::int64_t size = device_.rounded(victim->bytes);
     if (!evict_value(*victim, lock)) {
-      // Its block cannot go after all (no room on the host, say): do not look at it again now.
+      // Its block cannot go after all (no room on the host, say): it is not looked at again until
+      // nothing else is left.
       remove_candidate(*victim);
       continue;
     }
@@ -77,6 +81,13 @@ std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
   }
   // Storages that died meanwhile count as freed too.
   return std::max(freed, before - device_.ledger().held_bytes());
+}
+
+// What could not go before may go by now. False: there was nothing of the kind.
+bool Books::reconsider_refused(Lock&) {
+  const std::size_t before = candidates_.size();
+  for (auto& [impl, cell] : cells_) add_candidate(*cell->value);
+  return candidates_.size() > before;
 }
 
 // Their copies were begun long ago, so that these go for nothing.
