@@ -99,9 +99,25 @@ function(lowtide_program name)
   target_link_libraries(${name} PRIVATE ${deps})
 endfunction()
 
+# lowtide_precompile(<target> <owner> [PIC] LINK <target>... HEADERS <header>...)
+# Makes <target> use headers that are precompiled once for all who name the same owner.
+function(lowtide_precompile target owner)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "PIC" "" "LINK;HEADERS")
+  if(NOT TARGET ${owner})
+    set(empty "${PROJECT_BINARY_DIR}/cmake/${owner}.cpp")
+    file(CONFIGURE OUTPUT "${empty}" CONTENT "" @ONLY)
+    add_library(${owner} OBJECT "${empty}")
+    set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE ${arg_PIC})
+    target_link_libraries(${owner} PRIVATE ${arg_LINK})
+    target_precompile_headers(${owner} PRIVATE ${arg_HEADERS})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+endfunction()
+
 # lowtide_test(<name> LABEL <label> SOURCES <file>... DEPS <folder>... [PROGRAM <target>])
-# One GoogleTest program; every test in it is a test of ctest. LT_SOURCE_DIR is where the data of
-# the tests is found; LT_PROGRAM is the path of PROGRAM, for tests that run it.
+# One GoogleTest program. Every test in it is a test of ctest; with torch, whose start takes a while,
+# all of them are one. LT_SOURCE_DIR is where the data of the tests is found; LT_PROGRAM is the path
+# of PROGRAM, for tests that run it.
 function(lowtide_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PROGRAM" "SOURCES;DEPS")
   if(NOT LOWTIDE_TESTS OR NOT arg_SOURCES)
@@ -119,7 +135,12 @@ function(lowtide_test name)
   _lowtide_uses_torch(uses_torch ${arg_DEPS})
   if(uses_torch)
     lowtide_torch_test_flags(${name})
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
+    return()
   endif()
+  lowtide_precompile(${name} lowtide_test_headers LINK GTest::gmock HEADERS <gmock/gmock.h>
+                     <gtest/gtest.h>)
   # Listed by ctest and not while building: a build need not run what it built.
   gtest_discover_tests(
     ${name}

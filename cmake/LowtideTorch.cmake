@@ -10,36 +10,24 @@ if(LOWTIDE_SANITIZE MATCHES "undefined")
   set_property(TARGET LibTorch::c10 APPEND PROPERTY INTERFACE_COMPILE_OPTIONS -fno-sanitize=vptr)
 endif()
 
-# _lowtide_precompile(<target> <executable or library> <header>...)
-# Makes <target> use a header that is precompiled once for all callers of one kind. Code for
-# programs and for libraries differs in one flag (-fPIE, -fPIC), so g++ wants a header for each.
-function(_lowtide_precompile target kind)
-  set(owner lowtide_torch_headers_${kind})
-  if(NOT TARGET ${owner})
-    set(empty "${PROJECT_BINARY_DIR}/cmake/${owner}.cpp")
-    file(CONFIGURE OUTPUT "${empty}" CONTENT "" @ONLY)
-    add_library(${owner} OBJECT "${empty}")
-    if(kind STREQUAL "library")
-      set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    endif()
-    target_link_libraries(${owner} PRIVATE LibTorch::torch)
-    if(kind STREQUAL "executable")
-      target_link_libraries(${owner} PRIVATE GTest::gmock)
-    endif()
-    target_precompile_headers(${owner} PRIVATE ${ARGN})
-  endif()
-  target_precompile_headers(${target} REUSE_FROM ${owner})
-endfunction()
+# Code for programs and for libraries differs in one flag (-fPIE, -fPIC), so g++ wants precompiled
+# headers for each.
 
 # For a library: the headers of the dispatcher and of tensors.
 function(lowtide_torch_library_flags target)
-  _lowtide_precompile(${target} library <ATen/ATen.h> <ATen/core/dispatch/Dispatcher.h>
-                      <torch/library.h>)
+  lowtide_precompile(${target} lowtide_torch_headers_library PIC LINK LibTorch::torch
+                     HEADERS <ATen/ATen.h> <ATen/core/dispatch/Dispatcher.h> <torch/library.h>)
 endfunction()
 
-# For a test program: modules and optimizers too. Target torch_tests builds all of them.
+# For the sources of a test program: modules and optimizers too.
+function(_lowtide_precompile_torch_tests target)
+  lowtide_precompile(${target} lowtide_torch_headers_executable LINK LibTorch::torch GTest::gmock
+                     HEADERS <torch/torch.h> <gtest/gtest.h>)
+endfunction()
+
+# For a test program. Target torch_tests builds all of them.
 function(lowtide_torch_test_flags target)
-  _lowtide_precompile(${target} executable <torch/torch.h> <gtest/gtest.h>)
+  _lowtide_precompile_torch_tests(${target})
   if(LOWTIDE_SANITIZE)
     target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp")
   endif()
@@ -70,7 +58,7 @@ function(lowtide_torch_tests)
   add_library(lowtide_torch_test_support STATIC ${sources})
   target_include_directories(lowtide_torch_test_support PUBLIC "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(lowtide_torch_test_support PUBLIC ${deps} GTest::gmock)
-  _lowtide_precompile(lowtide_torch_test_support executable <torch/torch.h> <gtest/gtest.h>)
+  _lowtide_precompile_torch_tests(lowtide_torch_test_support)
   foreach(test IN LISTS tests)
     cmake_path(GET test STEM name)
     string(REGEX REPLACE "_test$" "" name "${name}")

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/bytes.h"
 #include "base/check.h"
-#include "run/torch/current_op.h"
 #include "run/torch/storage_access.h"
 
 namespace lowtide::run {
@@ -552,26 +550,6 @@ std::vector<Cell*> Books::cells(Lock&) {
   return all;
 }
 
-std::string Books::largest_holders(Lock&) const {
-  std::vector<const Value*> resident;
-  for (const auto& [impl, cell] : cells_) {
-    if (cell->value->is_resident()) resident.push_back(cell->value.get());
-  }
-  const std::size_t count = std::min<std::size_t>(5, resident.size());
-  std::partial_sort(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(count),
-                    resident.end(),
-                    [](const Value* a, const Value* b) { return a->bytes > b->bytes; });
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Value& value = *resident[i];
-    text += base::concat(i == 0 ? "" : ", ", base::format_bytes(value.bytes), " ",
-                         value.producer ? "made by " + value.producer->handle.schema().name()
-                                        : std::string("that cannot be recomputed"),
-                         value.pins > 0 ? " (in use)" : "");
-  }
-  return text;
-}
-
 std::int64_t Books::record_held_bytes(const Lock&) const {
   std::int64_t bytes = 0;
   for (const auto& [impl, cell] : cells_) {
@@ -586,17 +564,6 @@ std::int64_t Books::record_held_bytes(const Lock&) const {
     if (holds > 0 && cell->weak.use_count() <= holds) bytes += cell->value->bytes;
   }
   return bytes;
-}
-
-std::string Books::describe_shortage(std::int64_t asked_bytes) {
-  Lock lock(*this);
-  const std::string holders = largest_holders(lock);
-  return base::concat(
-      current_op().empty() ? "" : " Asked by " + current_op() + ".",
-      holders.empty() ? "" : " The largest holders: " + holders + ".",
-      " This op needs a budget of at least ",
-      base::format_bytes(device_.ledger().held_bytes() + asked_bytes),
-      rules.may_move ? "" : "; with host memory allowed (Means::kMixed) a smaller one may do", ".");
 }
 
 }  // namespace lowtide::run

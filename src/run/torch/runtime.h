@@ -81,8 +81,8 @@ class Runtime {
   Capture capture_;
   std::atomic<bool> capturing_{false};
   std::atomic<bool> is_aside_{false};
-  // Shared: an op is being let pass. Alone: we come back; the other mutex is held meanwhile, so that
-  // no further ones begin to pass.
+  // Shared: an op is being let pass. Alone: we come back; the other mutex is held meanwhile, so
+  // that no further ones begin to pass.
   std::shared_mutex passing_;
   std::mutex way_is_open_;
 };
