@@ -51,6 +51,7 @@ std::string guidance(const Row& row) {
          format(", %.0f prefetched", static_cast<double>(s.prefetches) / row.steps) +
          format(", %.0f skipped", static_cast<double>(s.actions_skipped) / row.steps) +
          format(", predicted %.1f ms", 1e3 * s.predicted_step_seconds) +
+         format(", stalled %.1f ms", 1e3 * s.stall_seconds) +
          (s.plans_dropped > 0 ? ", dropped" : "");
 }
 
@@ -177,6 +178,8 @@ nlohmann::json to_json(const Row& row) {
       {"prefetches", s.prefetches},
       {"actions_skipped", s.actions_skipped},
       {"plans_dropped", s.plans_dropped},
+      {"stall_seconds", s.stall_seconds},
+      {"fetches_hurried", s.fetches_hurried},
       {"plan_seconds", s.plan_seconds},
       {"predicted_step_seconds", s.predicted_step_seconds},
       {"predicted_peak_bytes", s.predicted_peak_bytes},

@@ -146,6 +146,10 @@ struct SessionStats {
   std::int64_t plans = 0;
   /// Plans that proved slower than the online rule.
   std::int64_t plans_dropped = 0;
+  /// How long the device stood still for values that a plan had fetched, in the last step in which
+  /// that was measured; and fetches that plans start earlier because they came late.
+  double stall_seconds = 0;
+  std::int64_t fetches_hurried = 0;
   /// How long the last plan took to make, and what the simulator says of it; 0 without one.
   double plan_seconds = 0;
   double predicted_step_seconds = 0;

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "lowtide/simulate.h"
 #include "plan/spread.h"
+#include "session/hurry.h"
 
 namespace lowtide::session {
 namespace {
@@ -26,27 +27,31 @@ PlanOutcome plan_near(Problem& problem, const Policy& policy) {
   return policy.plan(problem);
 }
 
+void predict(PlanResult& result, const Plan& plan) {
+  const Timeline timeline = simulate(result.problem, plan);
+  result.predicted_seconds = timeline.seconds;
+  result.predicted_peak_bytes = timeline.peak_bytes;
+  if (!timeline.tier_peak_bytes.empty()) {
+    result.predicted_host_bytes = timeline.tier_peak_bytes.front();
+  }
+}
+
 // `asked` is what the policy is given: the request's problem, or the same with one tier.
 PlanResult plan_with(const PlanRequest& request, const Policy& policy, Problem asked) {
   PlanResult result;
   PlanOutcome outcome = plan_near(asked, policy);
-  Problem problem = request.problem;
-  problem.budget_bytes = asked.budget_bytes;
+  result.problem = request.problem;
+  result.problem.budget_bytes = asked.budget_bytes;
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
     result.reason =
         base::concat(refusal->reason, "; the smallest budget that the policy reaches is ",
                      base::format_bytes(refusal->smallest_budget_bytes));
   } else {
-    Plan plan = plan::spread_over_tiers(problem, std::get<Plan>(std::move(outcome)));
-    const Verdict verdict = verify(problem, plan);
+    Plan plan = plan::spread_over_tiers(result.problem, std::get<Plan>(std::move(outcome)));
+    const Verdict verdict = verify(result.problem, plan);
     LT_CHECK(verdict.ok(), plan.policy,
              " made a plan that does not hold: ", verdict.violations.front().message);
-    const Timeline timeline = simulate(problem, plan);
-    result.predicted_seconds = timeline.seconds;
-    result.predicted_peak_bytes = timeline.peak_bytes;
-    if (!timeline.tier_peak_bytes.empty()) {
-      result.predicted_host_bytes = timeline.tier_peak_bytes.front();
-    }
+    predict(result, plan);
     result.guided = std::make_shared<engine::GuidedStep>(request.step, std::move(plan));
   }
   return result;
@@ -80,8 +85,20 @@ PlanResult plan_step(const PlanRequest& request,
   }
   result.shape = request.step.script.shape();
   result.outside_bytes = request.outside_bytes;
+  if (request.reserve_host) request.reserve_host(result.predicted_host_bytes);
   result.plan_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+PlanResult hurry_plan(const PlanResult& planned, const std::vector<engine::Stall>& stalls) {
+  HurriedPlan hurried = hurry(planned.problem, planned.guided->plan(), stalls);
+  PlanResult result = planned;
+  if (hurried.fetches == 0) return result;
+  predict(result, hurried.plan);
+  result.fetches_hurried += hurried.fetches;
+  result.guided =
+      std::make_shared<engine::GuidedStep>(planned.guided->captured(), std::move(hurried.plan));
   return result;
 }
 
@@ -89,16 +106,15 @@ BackgroundPlanner::~BackgroundPlanner() {
   if (worker_.joinable()) worker_.join();
 }
 
-void BackgroundPlanner::submit(PlanRequest request) {
+void BackgroundPlanner::submit(std::uint64_t shape, std::function<PlanResult()> plan) {
   LT_CHECK(!is_busy(), "one plan at a time");
-  worker_ = std::thread([this, request = std::move(request)] {
+  worker_ = std::thread([this, shape, plan = std::move(plan)] {
     PlanResult result;
     try {
-      result = plan_step(request, policies_);
-      if (request.reserve_host) request.reserve_host(result.predicted_host_bytes);
+      result = plan();
     } catch (const std::exception& error) {
       // A step that cannot be planned is run by the online rule.
-      result.shape = request.step.script.shape();
+      result.shape = shape;
       result.reason = error.what();
     }
     const std::lock_guard lock(mutex_);

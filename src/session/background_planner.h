@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "lowtide/policy.h"
 #include "run/engine/guided_step.h"
+#include "run/engine/stalls.h"
 
 namespace lowtide::session {
 
@@ -37,6 +39,10 @@ struct PlanResult {
   // Of the request; not among those of the peak.
   std::int64_t outside_bytes = 0;
   std::int64_t predicted_host_bytes = 0;
+  // What the plan was made for: the request's, with the budget that was reached.
+  Problem problem{};
+  // How many of its fetches were made to start earlier since.
+  std::int64_t fetches_hurried = 0;
 };
 
 // Plans one step, checks the plan and simulates it. If the policy cannot reach the budget but comes
@@ -45,26 +51,27 @@ struct PlanResult {
 PlanResult plan_step(const PlanRequest& request,
                      const std::vector<std::unique_ptr<Policy>>& policies);
 
-// Does that beside the training, one step at a time. Used by one thread.
+// The same plan, with fetches that came late started earlier; or just the same.
+PlanResult hurry_plan(const PlanResult& planned, const std::vector<engine::Stall>& stalls);
+
+// Makes plans beside the training, one at a time. Used by one thread.
 class BackgroundPlanner {
  public:
-  explicit BackgroundPlanner(std::vector<std::unique_ptr<Policy>> policies)
-      : policies_(std::move(policies)) {}
+  BackgroundPlanner() = default;
   // Waits for the plan under way.
   ~BackgroundPlanner();
   BackgroundPlanner(const BackgroundPlanner&) = delete;
   BackgroundPlanner& operator=(const BackgroundPlanner&) = delete;
 
   bool is_busy() const { return worker_.joinable(); }
-  // Requires: not busy.
-  void submit(PlanRequest request);
-  // What has become of the request, as soon as it is known.
+  // Requires: not busy. `shape` is that of the step; what `plan` throws becomes a reason.
+  void submit(std::uint64_t shape, std::function<PlanResult()> plan);
+  // What has become of it, as soon as it is known.
   std::optional<PlanResult> poll();
   // The same, but waits. Requires: busy.
   PlanResult wait();
 
  private:
-  const std::vector<std::unique_ptr<Policy>> policies_;
   std::thread worker_;
   std::mutex mutex_;
   std::optional<PlanResult> result_;  // Guarded by mutex_.

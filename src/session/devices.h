@@ -11,7 +11,6 @@
 
 namespace lowtide::session {
 
-// A device and what manages it.
 // How a GPU's memory is used; see SessionOptions.
 struct GpuUse {
   bool expandable_segments = true;
@@ -19,6 +18,7 @@ struct GpuUse {
   auto operator<=>(const GpuUse&) const = default;
 };
 
+// A device and what manages it.
 struct ManagedDevice {
   engine::Device& device;
   run::Runtime& runtime;

@@ -23,6 +23,9 @@ constexpr std::int64_t kHostSlackShare = 8;
 // After so many guided steps a plan must have paid off.
 constexpr int kTrialSteps = 12;
 constexpr double kSlowerThanOnline = 1.03;
+// How often the fetches of a plan are looked at, and what share of a step they must hold up.
+constexpr int kLooksAtStalls = 4;
+constexpr double kStallShare = 0.005;
 // Of a solid-state disk.
 constexpr double kDiskLatencySeconds = 1e-4;
 // A size at which latency does not matter.
@@ -45,7 +48,7 @@ Guidance::~Guidance() {
 
 void Guidance::resume() {
   run::Books::Lock lock(managed_.runtime.books());
-  for (const auto& guided : guided_) managed_.runtime.guide().add_plan(guided);
+  for (const PlanResult& planned : guided_) managed_.runtime.guide().add_plan(planned.guided);
 }
 
 void Guidance::begin_step() {
@@ -60,17 +63,61 @@ void Guidance::begin_step() {
       take_plan(*std::move(result));
     }
   }
+  if (is_measuring_stalls_) take_stalls();
   const bool may_capture =
       steps_ >= kStepsBeforeCapture && !planner_.is_busy() && times_.size() < kMostPlans;
   const bool is_guided = steps_unguided_ == 0 || !may_capture;
   if (!is_guided) --steps_unguided_;
-  managed_.runtime.begin_step(is_guided, may_capture);
+  const bool is_timed = is_guided && wants_stalls();
+  is_measuring_stalls_ = is_measuring_stalls_ || is_timed;
+  managed_.runtime.begin_step(
+      {.is_guided = is_guided, .is_timed = is_timed, .is_captured = may_capture});
+}
+
+// The first step under a plan moves things to where the plan expects them.
+bool Guidance::wants_stalls() {
+  if (is_measuring_stalls_ || planner_.is_busy()) return false;
+  return std::any_of(guided_.begin(), guided_.end(), [this](const PlanResult& planned) {
+    const Times& times = times_[planned.shape];
+    return times.guided_steps > 0 && times.looks_at_stalls < kLooksAtStalls;
+  });
+}
+
+// What came late starts earlier next time.
+void Guidance::take_stalls() {
+  std::optional<run::StepStalls> measured;
+  {
+    const run::Books::Lock lock(managed_.runtime.books());
+    measured = managed_.runtime.guide().take_stalls();
+  }
+  if (!measured) return;
+  is_measuring_stalls_ = false;
+  const auto planned = std::find_if(guided_.begin(), guided_.end(), [&](const PlanResult& one) {
+    return one.shape == measured->shape;
+  });
+  if (planned == guided_.end()) return;
+  stall_seconds_ = 0;
+  for (const engine::Stall& stall : measured->stalls) stall_seconds_ += stall.seconds;
+  int& looks = times_[planned->shape].looks_at_stalls;
+  ++looks;
+  if (stall_seconds_ < kStallShare * planned->predicted_seconds) looks = kLooksAtStalls;
+  if (looks == kLooksAtStalls || planner_.is_busy()) return;
+  planner_.submit(planned->shape, [planned = *planned, stalls = std::move(measured->stalls)] {
+    return hurry_plan(planned, stalls);
+  });
+}
+
+std::int64_t Guidance::fetches_hurried() const {
+  std::int64_t fetches = 0;
+  for (const PlanResult& planned : guided_) fetches += planned.fetches_hurried;
+  return fetches;
 }
 
 void Guidance::take_plan(PlanResult result) {
   times_[result.shape].is_settled = true;
   if (result.guided) {
-    guided_.push_back(result.guided);
+    std::erase_if(guided_, [&](const PlanResult& one) { return one.shape == result.shape; });
+    guided_.push_back(result);
     run::Books::Lock lock(managed_.runtime.books());
     managed_.runtime.guide().add_plan(result.guided);
   }
@@ -120,7 +167,7 @@ void Guidance::drop_slow_plan(std::uint64_t shape, Times& times) {
   ++plans_dropped_;
   run::Books::Lock lock(managed_.runtime.books());
   managed_.runtime.guide().remove_plan(shape);
-  std::erase_if(guided_, [shape](const auto& guided) { return guided->shape() == shape; });
+  std::erase_if(guided_, [shape](const PlanResult& one) { return one.shape == shape; });
 }
 
 void Guidance::submit(engine::StepScript script) {
@@ -134,10 +181,12 @@ void Guidance::submit(engine::StepScript script) {
   const auto reserve_host = [this](std::int64_t bytes) {
     managed_.device.reserve_host(bytes + bytes / kHostSlackShare);
   };
-  planner_.submit({.step = std::move(step),
-                   .problem = std::move(problem),
-                   .outside_bytes = outside,
-                   .reserve_host = reserve_host});
+  const std::uint64_t shape = step.script.shape();
+  const PlanRequest request{.step = std::move(step),
+                            .problem = std::move(problem),
+                            .outside_bytes = outside,
+                            .reserve_host = reserve_host};
+  planner_.submit(shape, [this, request] { return plan_step(request, policies_); });
 }
 
 std::int64_t Guidance::held_and_away_bytes() {

@@ -32,7 +32,7 @@ class Guidance {
  public:
   Guidance(ManagedDevice& managed, std::vector<std::unique_ptr<Policy>> policies,
            const GuidanceOptions& options)
-      : managed_(managed), planner_(std::move(policies)), options_(options) {}
+      : managed_(managed), policies_(std::move(policies)), options_(options) {}
   // The step under way is guided no longer, nor captured.
   ~Guidance();
   Guidance(const Guidance&) = delete;
@@ -49,6 +49,9 @@ class Guidance {
   const PlanResult& last_plan() const { return last_plan_; }
   std::int64_t plans() const { return static_cast<std::int64_t>(guided_.size()) + plans_dropped_; }
   std::int64_t plans_dropped() const { return plans_dropped_; }
+  // How long the device stood still for fetches in the last step in which that was measured.
+  double stall_seconds() const { return stall_seconds_; }
+  std::int64_t fetches_hurried() const;
 
  private:
   // How long steps of one shape took, without and with a plan.
@@ -59,12 +62,16 @@ class Guidance {
     double guided_seconds = 0;
     // No further plan is made for them.
     bool is_settled = false;
+    // How often it was measured what the plan's fetches hold up.
+    int looks_at_stalls = 0;
   };
 
   void take_plan(PlanResult result);
   run::GuideStep last_guide_step();
   void note_time(double seconds);
   void submit(engine::StepScript script);
+  bool wants_stalls();
+  void take_stalls();
   void drop_slow_plan(std::uint64_t shape, Times& times);
   std::int64_t outside_bytes(const Trace& trace);
   Problem problem_for(const std::shared_ptr<const Trace>& trace, std::int64_t outside) const;
@@ -72,11 +79,11 @@ class Guidance {
   std::int64_t held_and_away_bytes();
 
   ManagedDevice& managed_;
-  BackgroundPlanner planner_;
+  const std::vector<std::unique_ptr<Policy>> policies_;
   const GuidanceOptions options_;
   PlanResult last_plan_;
   // Those that were not dropped.
-  std::vector<std::shared_ptr<const engine::GuidedStep>> guided_;
+  std::vector<PlanResult> guided_;
   std::int64_t plans_dropped_ = 0;
   // By StepScript::shape().
   std::unordered_map<std::uint64_t, Times> times_;
@@ -88,6 +95,10 @@ class Guidance {
   int steps_unguided_ = 0;
   int searches_in_vain_ = 0;
   double started_seconds_ = 0;
+  bool is_measuring_stalls_ = false;
+  double stall_seconds_ = 0;
+  // Last, since it uses the policies.
+  BackgroundPlanner planner_;
 };
 
 }  // namespace lowtide::session

@@ -87,6 +87,12 @@ run::Rules rules_from(const SessionOptions& options) {
           .evict_everything = options.evict_everything};
 }
 
+// Enough to keep a link busy while the host is elsewhere.
+std::int64_t most_bytes_in_flight(std::int64_t budget_bytes) {
+  constexpr std::int64_t kShare = 8;
+  return budget_bytes / kShare;
+}
+
 std::int64_t budget_from(const SessionOptions& options) {
   if (options.budget.empty()) return engine::Ledger::kNoBudget;
   const std::int64_t bytes = base::parse_bytes(options.budget);
@@ -135,6 +141,7 @@ Impl::Impl(const SessionOptions& options)
                                                : base::parse_bytes(options.host_cap)),
       spill_file_(open_spill_file(options)),
       outer_(innermost) {
+  rules_.most_bytes_in_flight = most_bytes_in_flight(budget_bytes_);
   // Whatever may throw comes before anything is changed.
   std::vector<std::unique_ptr<Policy>> policies = policies_from(options, managed_.device);
   LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
@@ -286,6 +293,8 @@ void Impl::add_guidance(SessionStats& stats) {
   stats.actions_skipped = now.skipped - guide_at_start_.skipped;
   stats.plans = guidance_->plans();
   stats.plans_dropped = guidance_->plans_dropped();
+  stats.stall_seconds = guidance_->stall_seconds();
+  stats.fetches_hurried = guidance_->fetches_hurried();
   const PlanResult& plan = guidance_->last_plan();
   stats.plan_seconds = plan.plan_seconds;
   stats.predicted_step_seconds = plan.predicted_seconds;

@@ -52,6 +52,7 @@ class GuidedStep {
   // Requires: verify() finds nothing wrong with the plan, and there is no Order in it.
   GuidedStep(CapturedStep step, Plan plan);
 
+  const CapturedStep& captured() const { return step_; }
   const Trace& trace() const { return *step_.trace; }
   const StepScript& script() const { return step_.script; }
   std::uint64_t shape() const { return shape_; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "base/check.h"
 #include "run/torch/storage_access.h"
@@ -430,7 +431,12 @@ bool Books::give_up_copy(Value& value, Lock&) {
 void Books::arrive(Value& value) {
   if (!value.is_arriving) return;
   value.is_arriving = false;
-  if (value.place != nullptr) finish_copy(*value.place, device_.current_stream());
+  const std::int32_t fetch = std::exchange(value.fetched_by, -1);
+  if (value.place == nullptr) return;
+  const bool is_timed = stalls != nullptr && fetch >= 0;
+  const int timing = is_timed ? stalls->start() : -1;
+  finish_copy(*value.place, device_.current_stream());
+  if (is_timed) stalls->stop(timing, fetch);
 }
 
 void Books::finish_copy(const Cell& cell, void* stream) {

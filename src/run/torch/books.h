@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory_resource>
 #include <mutex>
 #include <string>
@@ -14,6 +15,7 @@
 #include "run/engine/device.h"
 #include "run/engine/evictor.h"
 #include "run/engine/host_cache.h"
+#include "run/engine/stalls.h"
 #include "run/torch/value.h"
 #include "solve/union_find.h"
 
@@ -25,6 +27,8 @@ struct Rules {
   bool may_move = true;
   std::int64_t floor_bytes = 0;
   bool evict_everything = false;
+  // Of copies that plans want, in each direction.
+  std::int64_t most_bytes_in_flight = std::numeric_limits<std::int64_t>::max();
 };
 
 // What was done so far. Guarded by the books' lock.
@@ -206,6 +210,8 @@ class Books final : public engine::Evictor {
   std::uint64_t step_number = 1;
   std::int64_t records_alive = 0;
   BurialObserver* observer = nullptr;
+  // Times what waits for a plan's fetches; null: nothing does.
+  engine::Stalls* stalls = nullptr;
   Witness* witness = nullptr;
   void tell(ValueEvent event, const Value& value) const {
     if (witness != nullptr) witness->on_event(event, value);

@@ -19,9 +19,16 @@ void Guide::remove_plan(std::uint64_t shape) {
   std::erase_if(plans_, [shape](const auto& plan) { return plan->shape() == shape; });
 }
 
-void Guide::begin_step(bool is_guided) {
+void Guide::begin_step(bool is_guided, bool is_timed) {
   is_at_start_ = is_guided;
+  is_timed_ = is_timed;
   last_ = {};
+}
+
+std::optional<StepStalls> Guide::take_stalls() {
+  std::optional<std::vector<engine::Stall>> stalls = stalls_.take();
+  if (!stalls) return std::nullopt;
+  return StepStalls{.shape = std::exchange(timed_shape_, 0), .stalls = *std::move(stalls)};
 }
 
 void Guide::start(StepP step) {
@@ -33,6 +40,7 @@ void Guide::start(StepP step) {
   is_guess_.assign(step_->trace().storages().size(), false);
   guess_survivors();
   books_.observer = this;
+  if (is_timed_) books_.stalls = &stalls_;
   ++counters_.steps;
 }
 
@@ -77,6 +85,10 @@ void Guide::end_step(Books::Lock& lock) {
   }
   // What the plan wants away before the next step begins.
   release_after(end, lock);
+  for (const std::int32_t action : std::exchange(due_moves_, {})) {
+    move(std::get<Move>(step_->plan().actions[static_cast<std::size_t>(action)]), lock);
+  }
+  if (is_timed_) timed_shape_ = step_->shape();
   note_survivors();
   leave_step();
 }
@@ -102,6 +114,9 @@ void Guide::leave_step() {
   for (auto& [tick, storage] : holds_) books_.discard(std::move(storage));
   holds_.clear();
   reading_.clear();
+  due_fetches_.clear();
+  due_moves_.clear();
+  books_.stalls = nullptr;
   for (Cell* cell : cells_) {
     if (cell != nullptr) cell->guided_storage = -1;
   }
@@ -170,6 +185,7 @@ int Guide::go_on() {
 
 bool Guide::expects_quiet(std::uint64_t signature) const {
   if (!step_ || position_ >= step_->script().lines.size()) return false;
+  if (!due_fetches_.empty() || !due_moves_.empty()) return false;
   return step_->script().lines[position_].signature == signature && step_->is_quiet(position_);
 }
 
@@ -265,8 +281,9 @@ ValueP Guide::current(ValueId id) const {
 
 bool Guide::has_work_before(int tick, Books::Lock& lock) {
   if (!step_) return false;
+  if (!due_fetches_.empty()) return true;
   if (!reading_.empty()) {
-    const ValueP first = reading_.front().lock();
+    const ValueP first = reading_.front().value.lock();
     if (!first || !books_.moved(lock).reading(first->copy)) return true;
   }
   const plan::Schedule::At at = step_->schedule().at(tick);
@@ -280,13 +297,13 @@ void Guide::before_op(int tick) {
     step = step_;
   }
   if (!step) return;
-  fetch_what_was_read();
+  fetch_what_is_due();
   const plan::Schedule::At at = step->schedule().at(tick);
   const auto action = [&](std::int32_t index) -> const Action& {
     return step->plan().actions[static_cast<std::size_t>(index)];
   };
   for (const std::int32_t index : at.issues) {
-    if (const Fetch* fetched = std::get_if<Fetch>(&action(index))) fetch(step, fetched->value);
+    if (std::holds_alternative<Fetch>(action(index))) fetch(step, index);
   }
   const std::map<OpId, std::int32_t> last_readers = step->last_readers(at.prelude);
   for (const std::int32_t index : at.prelude) {
@@ -303,89 +320,6 @@ void Guide::before_op(int tick) {
       if (step_ == step) drop(dropped->value, lock);
     }
   }
-}
-
-void Guide::fetch(const StepP& step, ValueId id) {
-  ValueP value;
-  {
-    Books::Lock lock(books_);
-    if (step_ == step) value = current(id);
-    // Its bytes never went, and now they stay.
-    if (value && std::exchange(value->is_leaving, false)) {
-      value.reset();
-      return;
-    }
-    if (!value || value->residency != Residency::kMoved) {
-      ++counters_.skipped;
-      value.reset();
-      return;
-    }
-    engine::HostCache& moved = books_.moved(lock);
-    if (!moved.is_at_hand(value->copy)) {
-      moved.start_reading(value->copy);
-      if (moved.reading(value->copy)) ++counters_.prefetches;
-      reading_.push_back(value);
-      value.reset();
-      return;
-    }
-    ++value->pins;
-  }
-  fetch_from_host(std::move(value), counters_.prefetches);
-}
-
-// Requires: pinned. Counts there if it works.
-void Guide::fetch_from_host(ValueP value, std::int64_t& counter) {
-  const auto finish = [&](c10::Storage bytes) {
-    Books::Lock lock(books_);
-    --value->pins;
-    // What was read may have had to make room for something else.
-    if (bytes && value->residency == Residency::kMoved &&
-        books_.moved(lock).is_at_hand(value->copy)) {
-      books_.start_fetch(value, std::move(bytes), lock);
-      ++counter;
-    } else {
-      ++counters_.skipped;
-    }
-    value.reset();
-  };
-  try {
-    finish(new_bytes(books_, value->bytes));
-  } catch (const OutOfMemory&) {
-    // It comes when an op asks for it.
-    finish(c10::Storage());
-  }
-}
-
-void Guide::fetch_what_was_read() {
-  for (;;) {
-    ValueP value;
-    {
-      Books::Lock lock(books_);
-      value = next_that_was_read(lock);
-      if (!value) return;
-      ++value->pins;
-    }
-    std::int64_t counted_before = 0;
-    fetch_from_host(std::move(value), counted_before);
-  }
-}
-
-// In the order of the plan: null while the first is not there.
-ValueP Guide::next_that_was_read(Books::Lock& lock) {
-  engine::HostCache& moved = books_.moved(lock);
-  while (!reading_.empty()) {
-    ValueP value = reading_.front().lock();
-    if (value && value->residency == Residency::kMoved) {
-      const bool is_at_hand = moved.is_at_hand(value->copy);
-      // There was no memory to read it to; perhaps there is now.
-      if (!is_at_hand) moved.start_reading(value->copy);
-      if (!is_at_hand) return nullptr;
-      reading_.pop_front();
-      return value;
-    }
-    reading_.pop_front();
-  }
-  return nullptr;
 }
 
 void Guide::note_record(int tick, const RecordP& record) {
@@ -455,19 +389,12 @@ void Guide::drop(ValueId id, Books::Lock& lock) {
   if (!books_.drop_value(*value, lock)) ++counters_.skipped;
 }
 
-void Guide::release(const Action& action, Books::Lock& lock) {
+void Guide::release(std::int32_t index, Books::Lock& lock) {
+  const Action& action = step_->plan().actions[static_cast<std::size_t>(index)];
   if (const Drop* dropped = std::get_if<Drop>(&action)) drop(dropped->value, lock);
-  if (const Move* moved = std::get_if<Move>(&action)) move(*moved, lock);
-}
-
-void Guide::move(const Move& move, Books::Lock& lock) {
-  const ValueP value = current(move.value);
-  if (!value || !value->is_resident() || !books_.start_move(value, lock)) {
-    ++counters_.skipped;
-    return;
-  }
-  // The tiers behind host memory are the file.
-  if (move.tier.slot() > 0) books_.moved(lock).send_to_file(value->copy);
+  if (!std::holds_alternative<Move>(action)) return;
+  due_moves_.push_back(index);
+  move_what_is_due(lock);
 }
 
 void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock) {
@@ -490,9 +417,8 @@ void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock
 }
 
 void Guide::release_after(int tick, Books::Lock& lock) {
-  for (const std::int32_t index : step_->schedule().at(tick).releases) {
-    release(step_->plan().actions[static_cast<std::size_t>(index)], lock);
-  }
+  move_what_is_due(lock);
+  for (const std::int32_t index : step_->schedule().at(tick).releases) release(index, lock);
 }
 
 void Guide::take_holds(int tick) {

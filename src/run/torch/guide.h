@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct GuideCounters {
   std::int64_t skipped = 0;
 };
 
+// What a step waited for, by the plan that it followed to its end.
+struct StepStalls {
+  // 0: it did not.
+  std::uint64_t shape = 0;
+  std::vector<engine::Stall> stalls;
+};
+
 // How the last step went.
 struct GuideStep {
   // Of the plan that it followed for most of its ops; 0: there was none.
@@ -40,7 +48,8 @@ struct GuideStep {
 // guidance for the step.
 class Guide final : public BurialObserver {
  public:
-  Guide(Books& books, Restorer& restorer) : books_(books), restorer_(restorer) {}
+  Guide(Books& books, Restorer& restorer)
+      : books_(books), restorer_(restorer), stalls_(books.device()) {}
 
   // --- These need the books' lock. ---
 
@@ -49,11 +58,13 @@ class Guide final : public BurialObserver {
   void remove_plan(std::uint64_t shape);
 
   // The next op is the first of a step, which is guided if there is a plan for it and if
-  // `is_guided`.
-  void begin_step(bool is_guided);
+  // `is_guided`; with `is_timed`, its waits for fetches are measured.
+  void begin_step(bool is_guided, bool is_timed);
   void end_step(Books::Lock& lock);
   // Guidance of the step under way ends here, and so do all plans.
   void stop(Books::Lock& lock);
+  // What was measured in the last step that was timed; nothing while the device is not so far.
+  std::optional<StepStalls> take_stalls();
   // Whether the op that comes now has to be remembered, as far as the plan knows.
   bool wants_record() const;
 
@@ -97,6 +108,17 @@ class Guide final : public BurialObserver {
  private:
   using StepP = std::shared_ptr<const engine::GuidedStep>;
   using Ghosts = std::multimap<int, ValueP>;
+  // A fetch that is due, and has to wait.
+  struct DueFetch {
+    std::weak_ptr<Value> value;
+    // Among the plan's.
+    std::int32_t action;
+  };
+  // One that begins now. Its value is pinned.
+  struct Begun {
+    ValueP value;
+    std::int32_t action = -1;
+  };
 
   void start(StepP step);
   void break_off(Books::Lock& lock);
@@ -114,9 +136,10 @@ class Guide final : public BurialObserver {
   ValueP current(ValueId id) const;
 
   // Without the lock. `step` is the plan they belong to: another thread may have ended it since.
-  void fetch(const StepP& step, ValueId id);
-  void fetch_from_host(ValueP value, std::int64_t& counter);
-  void fetch_what_was_read();
+  void fetch(const StepP& step, std::int32_t action);
+  // Requires: pinned. False: it could not be.
+  bool fetch_from_host(Begun fetch);
+  void fetch_what_is_due();
   // Returns the ghosts among what it brought back.
   std::vector<ValueP> repeat(const StepP& step, OpId op);
 
@@ -125,9 +148,14 @@ class Guide final : public BurialObserver {
   void keep_ghosts(std::vector<ValueP> ghosts, int held_until, std::int32_t last_reader);
   void let_go_of(Ghosts& ghosts, int until, Books::Lock& lock);
   void release_after(int tick, Books::Lock& lock);
-  void release(const Action& action, Books::Lock& lock);
+  void release(std::int32_t index, Books::Lock& lock);
   void move(const Move& move, Books::Lock& lock);
-  ValueP next_that_was_read(Books::Lock& lock);
+  void move_what_is_due(Books::Lock& lock);
+  bool cancel_due_move(ValueId id);
+  bool has_room_on_the_way(std::int64_t under_way, std::int64_t bytes) const;
+  bool may_fetch_now(Value& value, Books::Lock& lock);
+  Begun next_due(Books::Lock& lock);
+  Begun next_that_was_read(Books::Lock& lock);
   void drop(ValueId id, Books::Lock& lock);
   void take_holds(int tick);
   void let_go_of_holds(int tick, Books::Lock& lock);
@@ -148,7 +176,14 @@ class Guide final : public BurialObserver {
   std::vector<Cell*> cells_;
   std::vector<std::int32_t> versions_;
   // On their way from the spill file to host memory, from where they go on when they are there.
-  std::deque<std::weak_ptr<Value>> reading_;
+  std::deque<DueFetch> reading_;
+  // Copies that wait for others to end, in the order of the plan: fetches, and Moves by their place
+  // among the plan's actions.
+  std::deque<DueFetch> due_fetches_;
+  std::deque<std::int32_t> due_moves_;
+  engine::Stalls stalls_;
+  bool is_timed_ = false;
+  std::uint64_t timed_shape_ = 0;
   // Whether the cell is that of the last step, and no op has shown yet that it is right.
   std::vector<bool> is_guess_;
   // What outlived the last step that followed its plan to the end.

@@ -59,10 +59,10 @@ void Runtime::note_results(const c10::OperatorHandle& op, const torch::jit::Stac
   }
 }
 
-void Runtime::begin_step(bool is_guided, bool is_captured) {
-  if (is_captured) start_capture();
+void Runtime::begin_step(const StepWishes& wishes) {
+  if (wishes.is_captured) start_capture();
   Books::Lock lock(books_);
-  guide_.begin_step(is_guided);
+  guide_.begin_step(wishes.is_guided, wishes.is_timed);
 }
 
 void Runtime::stop_guiding() {

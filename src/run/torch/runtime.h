@@ -35,9 +35,17 @@ class Runtime {
   // Carries out one op under management; the interceptor calls it.
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
 
-  // A step begins. With `is_guided`, a plan guides it if there is one; if not, and with
-  // `is_captured`, it is written down. Not needed for steps that shall be neither.
-  void begin_step(bool is_guided, bool is_captured);
+  // What is wanted of a step.
+  struct StepWishes {
+    // A plan guides it, if there is one.
+    bool is_guided = false;
+    // Its waits for what the plan fetches are measured.
+    bool is_timed = false;
+    // It is written down, unless a plan guides it.
+    bool is_captured = false;
+  };
+  // A step begins. Not needed for steps of which nothing is wanted.
+  void begin_step(const StepWishes& wishes);
   void end_step();
   // No plan guides the step under way from here on, nor any other.
   void stop_guiding();

@@ -83,6 +83,8 @@ struct Value {
   bool is_leaving = false;
   // Resident, but its bytes are still on their way: no work may use them before Books::arrive().
   bool is_arriving = false;
+  // Among the actions of the plan that fetched them; -1: none did.
+  std::int32_t fetched_by = -1;
 };
 
 // One storage that torch has and the books know.
