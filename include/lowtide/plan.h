@@ -68,6 +68,14 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
+/// The copy of a moved value has ended in the tick of an op: its bytes have left the device. The
+/// simulator finds out when that is, and the engine lets go of them there.
+struct Departure {
+  ValueId value;
+  OpId op;
+  friend bool operator==(const Departure&, const Departure&) = default;
+};
+
 /// Brings a moved value back: the copy starts before one op and is waited for before another.
 struct Fetch {
   ValueId value;

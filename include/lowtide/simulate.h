@@ -82,6 +82,8 @@ struct Timeline {
   /// In the order in which they were issued. Not those that only say how: Hold, Choose, Place,
   /// Order.
   std::vector<ActionDone> actions;
+  /// In order of time.
+  std::vector<Departure> departures;
 
   double total_stall_seconds() const;
 };

@@ -27,13 +27,15 @@ PlanOutcome plan_near(Problem& problem, const Policy& policy) {
   return policy.plan(problem);
 }
 
-void predict(PlanResult& result, const Plan& plan) {
+// Simulates the plan and notes what it comes to.
+void adopt(PlanResult& result, const engine::CapturedStep& step, Plan plan) {
   const Timeline timeline = simulate(result.problem, plan);
   result.predicted_seconds = timeline.seconds;
   result.predicted_peak_bytes = timeline.peak_bytes;
   if (!timeline.tier_peak_bytes.empty()) {
     result.predicted_host_bytes = timeline.tier_peak_bytes.front();
   }
+  result.guided = std::make_shared<engine::GuidedStep>(step, std::move(plan), timeline.departures);
 }
 
 // `asked` is what the policy is given: the request's problem, or the same with one tier.
@@ -51,8 +53,7 @@ PlanResult plan_with(const PlanRequest& request, const Policy& policy, Problem a
     const Verdict verdict = verify(result.problem, plan);
     LT_CHECK(verdict.ok(), plan.policy,
              " made a plan that does not hold: ", verdict.violations.front().message);
-    predict(result, plan);
-    result.guided = std::make_shared<engine::GuidedStep>(request.step, std::move(plan));
+    adopt(result, request.step, std::move(plan));
   }
   return result;
 }
@@ -95,10 +96,8 @@ PlanResult hurry_plan(const PlanResult& planned, const std::vector<engine::Stall
   HurriedPlan hurried = hurry(planned.problem, planned.guided->plan(), stalls);
   PlanResult result = planned;
   if (hurried.fetches == 0) return result;
-  predict(result, hurried.plan);
   result.fetches_hurried += hurried.fetches;
-  result.guided =
-      std::make_shared<engine::GuidedStep>(planned.guided->captured(), std::move(hurried.plan));
+  adopt(result, planned.guided->captured(), std::move(hurried.plan));
   return result;
 }
 

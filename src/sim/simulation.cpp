@@ -172,6 +172,7 @@ void Simulation::catch_up() {
     const Note& note = notes_[static_cast<std::size_t>(id)];
     if (note.staging_bytes > 0) change_tier_bytes(TierId{0}, -note.staging_bytes);
     if (!note.frees_device) continue;
+    timeline_.departures.push_back({.value = memory_.leaving(0).value, .op = op_});
     for (const ValueId fetched : memory_.end_leaving(id)) allocate_fetched(fetched);
   }
 }

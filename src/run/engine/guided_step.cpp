@@ -23,13 +23,14 @@ bool StepScript::begins_as(const StepScript& other, std::size_t ops) const {
   });
 }
 
-GuidedStep::GuidedStep(CapturedStep step, Plan plan)
+GuidedStep::GuidedStep(CapturedStep step, Plan plan, const std::vector<Departure>& departures)
     : step_(std::move(step)),
       plan_(std::move(plan)),
       shape_(step_.script.shape()),
       schedule_(*step_.trace, plan_) {
   find_repeated();
   find_holds();
+  sort(departures);
   find_touched();
   find_quiet();
 }
@@ -72,6 +73,15 @@ void GuidedStep::find_holds() {
     items.emplace_back(static_cast<std::uint32_t>(std::max(from, 0)), *hold);
   }
   holds_from_ = base::Grouped<Hold>(trace().ops().size() + 1, items);
+}
+
+void GuidedStep::sort(const std::vector<Departure>& departures) {
+  base::Grouped<ValueId>::Items items;
+  for (const Departure& departure : departures) {
+    const plan::Tick tick = schedule_.lifetimes().tick_of(departure.op);
+    items.emplace_back(static_cast<std::uint32_t>(tick), departure.value);
+  }
+  departed_in_ = base::Grouped<ValueId>(trace().ops().size() + 1, items);
 }
 
 plan::Tick GuidedStep::held_until(OpId op, plan::Tick tick) const {
@@ -133,7 +143,8 @@ void GuidedStep::find_quiet() {
   is_quiet_.resize(ops);
   for (std::size_t op = 0; op < ops; ++op) {
     const plan::Schedule::At at = schedule_.at(static_cast<plan::Tick>(op));
-    const bool has_work = !at.issues.empty() || !at.prelude.empty() || !at.releases.empty();
+    const bool has_work = !at.issues.empty() || !at.prelude.empty() || !at.releases.empty() ||
+                          !departed_in_[op].empty();
     is_quiet_[op] = !has_work && !ends_hold[op] && holds_from_[op].empty() && !is_repeated_[op] &&
                     writes_only_results(op);
   }

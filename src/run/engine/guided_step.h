@@ -49,8 +49,9 @@ struct CapturedStep {
 // A step and the plan to carry it out by.
 class GuidedStep {
  public:
-  // Requires: verify() finds nothing wrong with the plan, and there is no Order in it.
-  GuidedStep(CapturedStep step, Plan plan);
+  // Requires: verify() finds nothing wrong with the plan, and there is no Order in it. `departures`
+  // is what the simulator says of it.
+  GuidedStep(CapturedStep step, Plan plan, const std::vector<Departure>& departures = {});
 
   const CapturedStep& captured() const { return step_; }
   const Trace& trace() const { return *step_.trace; }
@@ -69,12 +70,16 @@ class GuidedStep {
   plan::Tick held_until(OpId op, plan::Tick tick) const;
   // Of ops whose results are read by replays among these actions: the last of those.
   std::map<OpId, std::int32_t> last_readers(std::span<const std::int32_t> actions) const;
+  // Moved values whose bytes have left by the end of this tick: what is let go at the same place in
+  // every step leaves the same holes in memory, for the same blocks.
+  std::span<const ValueId> departed_in(std::size_t tick) const { return departed_in_[tick]; }
   // Values that stay alive past the program's last use of them, from this tick on.
   std::span<const Hold> holds_from(std::size_t tick) const { return holds_from_[tick]; }
 
  private:
   void find_repeated();
   void find_holds();
+  void sort(const std::vector<Departure>& departures);
   void find_touched();
   void find_quiet();
   bool writes_only_results(std::size_t op) const;
@@ -87,6 +92,7 @@ class GuidedStep {
   std::vector<bool> is_touched_;
   std::vector<bool> is_quiet_;
   base::Grouped<Hold> holds_from_;
+  base::Grouped<ValueId> departed_in_;
 };
 
 }  // namespace lowtide::engine

@@ -140,6 +140,8 @@ class Books final : public engine::Evictor {
   void start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock);
   // A moved value whose copy cannot be had will be computed again. False: nobody can do that.
   bool give_up_copy(Value& value, Lock& lock);
+  // Lets go of its bytes. False: it is not on its way out, or must stay.
+  bool finish_move(Value& value, Lock& lock);
   // Forgets what is not on its way out any more: a plan that leaves room enough would add to the
   // list in every step and never take from it.
   void tidy_leaving(Lock& lock);

@@ -419,6 +419,9 @@ void Guide::after_op(int tick, std::span<Cell* const> results, Books::Lock& lock
 void Guide::release_after(int tick, Books::Lock& lock) {
   move_what_is_due(lock);
   for (const std::int32_t index : step_->schedule().at(tick).releases) release(index, lock);
+  for (const ValueId id : step_->departed_in(static_cast<std::size_t>(tick))) {
+    if (const ValueP value = current(id)) books_.finish_move(*value, lock);
+  }
 }
 
 void Guide::take_holds(int tick) {

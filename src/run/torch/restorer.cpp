@@ -177,6 +177,12 @@ class Restorer::Search {
   std::unordered_set<const Value*> seen_;
 };
 
+// It need not be computed again: its bytes may stay where they are.
+bool Restorer::has_copy(const ValueP& value) {
+  Books::Lock lock(books_);
+  return value->residency == Residency::kMoved;
+}
+
 void Restorer::settle(const std::vector<ValueP>& values) {
   Search search;
   {
@@ -195,7 +201,7 @@ void Restorer::settle(const std::vector<ValueP>& values) {
   };
   try {
     for (const ValueP& value : search.alive) {
-      restore(value);
+      if (!has_copy(value)) restore(value);
       Books::Lock lock(books_);
       books_.make_source(*value, lock);
       --value->pins;

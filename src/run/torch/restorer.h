@@ -36,6 +36,7 @@ class Restorer {
   bool advance(std::vector<Frame>& frames);
   void release(std::vector<Frame>& frames);
   void let_go(Frame& frame);
+  bool has_copy(const ValueP& value);
   ValueP find_dropped_survivor(Books::Lock& lock);
   // One that outlives the step and has no bytes is brought back. False: there was none, and the
   // step has ended.

@@ -96,10 +96,13 @@ std::int64_t Books::evict_leaving(std::int64_t bytes, Lock& lock) {
   while (freed < bytes && !leaving_.empty()) {
     const ValueP value = leaving_.front().lock();
     leaving_.pop_front();
-    if (!value || !value->is_leaving || !can_evict(*value) || !owns_block(*value)) continue;
-    if (move_out(*value, lock)) freed += device_.rounded(value->bytes);
+    if (value && finish_move(*value, lock)) freed += device_.rounded(value->bytes);
   }
   return freed;
+}
+
+bool Books::finish_move(Value& value, Lock& lock) {
+  return value.is_leaving && can_evict(value) && owns_block(value) && move_out(value, lock);
 }
 
 Value* Books::best_victim(std::int64_t request_bytes, Lock&) {
