@@ -39,6 +39,14 @@ TEST(Copies, MoveAndEarlyFetchHideBehindCompute) {
   EXPECT_EQ(timeline.links[1].bytes, 4);
 }
 
+TEST(Copies, TellInWhichTickAMovedValueHasLeft) {
+  const TestStep step(kIdle);
+  const Timeline timeline = step.run("move a.0 host after 1\nfetch a.0 issue 3 need 4\n");
+  ASSERT_EQ(timeline.departures.size(), 1U);
+  EXPECT_EQ(timeline.departures.front().op, OpId{2}) << "it is under way from 2 to 6";
+  EXPECT_EQ(step.problem.trace->value_name(timeline.departures.front().value), "a.0");
+}
+
 TEST(Copies, LateFetchStallsTheDevice) {
   const TestStep step(kIdle);
   const Timeline timeline = step.run("move a.0 host after 1\nfetch a.0 issue 4 need 4\n");

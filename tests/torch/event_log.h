@@ -23,7 +23,8 @@ struct StepEvent {
     kReplay,
     kDrop,
     kMove,
-    // The bytes of a value that was to leave have gone: the engine's, at a time of its own choice.
+    // The bytes of a value that was to leave have gone: where the simulator said, or before, when
+    // room was needed. The engine's only.
     kLeft,
     // The online rule moved something that was not to leave.
     kOnlineMove,

@@ -210,6 +210,25 @@ std::string first_difference(const std::vector<std::string>& wanted,
          (b == done.end() ? "nothing" : *b) + "\"";
 }
 
+bool departs(const engine::GuidedStep& step, std::size_t tick, ValueId value) {
+  const auto departed = step.departed_in(tick);
+  return std::find(departed.begin(), departed.end(), value) != departed.end();
+}
+
+// The first value that left elsewhere than the plan was simulated to let it; empty if there is
+// none. After the last op is also the end of the step.
+std::string left_elsewhere(const GuidedRun& run) {
+  const std::size_t end = run.step->trace().ops().size();
+  for (const StepEvent& event : run.last) {
+    if (event.kind != Kind::kLeft) continue;
+    const auto tick = static_cast<std::size_t>(event.op);
+    const bool is_expected = departs(*run.step, tick, ValueId{event.subject}) ||
+                             (tick + 1 == end && departs(*run.step, end, ValueId{event.subject}));
+    if (!is_expected) return to_string(event, run.step->trace());
+  }
+  return "";
+}
+
 double percent_over(std::int64_t measured, std::int64_t predicted) {
   return 100.0 * static_cast<double>(measured - predicted) / static_cast<double>(predicted);
 }
@@ -225,6 +244,7 @@ std::optional<double> compare(const Program& program, const Case& each, std::int
   }
   const auto done = in_words(run.last, run.step->trace());
   EXPECT_EQ(first_difference(in_words(wanted_events(run), run.step->trace()), done), "");
+  EXPECT_EQ(left_elsewhere(run), "");
   const double over = percent_over(run.peak_bytes, run.stats.predicted_peak_bytes);
   std::printf("%-20s %5zu events, peak %8lld predicted, %8lld measured: %+.2f %%\n", name.c_str(),
               done.size(), static_cast<long long>(run.stats.predicted_peak_bytes),

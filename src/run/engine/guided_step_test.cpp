@@ -94,6 +94,19 @@ TEST(GuidedStep, KnowsHowLongAnOpsResultsAreHeld) {
   EXPECT_EQ(step.held_until(OpId{1}, 1), -1);
 }
 
+TEST(GuidedStep, IsNotQuietWhereSomethingLeaves) {
+  const std::shared_ptr<const Trace> trace = small_trace();
+  const ValueId a = trace->writes(OpId{0}).front().value;
+  Plan plan;
+  plan.actions = {Move{.value = a, .tier = TierId{0}, .after = OpId{1}, .codec = {}}};
+  const GuidedStep step({.trace = trace, .script = script_of({1, 2, 3, 4})}, std::move(plan),
+                        {{.value = a, .op = OpId{3}}});
+  EXPECT_TRUE(step.departed_in(2).empty());
+  ASSERT_EQ(step.departed_in(3).size(), 1U);
+  EXPECT_EQ(step.departed_in(3).front(), a);
+  EXPECT_FALSE(step.is_quiet(3));
+}
+
 TEST(GuidedStep, HoldsBeginWhereTheirValueIsMade) {
   const std::shared_ptr<const Trace> trace = small_trace();
   const ValueId a = trace->writes(OpId{0}).front().value;
