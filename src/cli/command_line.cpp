@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "cli/output_file.h"
-#include "cli/suggest.h"
 #include "cli/verbs.h"
 
 namespace lowtide::cli {
@@ -69,13 +69,13 @@ class CommandLine {
     const std::vector<std::string> names = verb_names();
     if (arguments.empty()) {
       throw UsageError(
-          base::concat("no verb given; known are ", join(names), "; try 'lowtide --help'"));
+          base::concat("no verb given; known are ", base::join(names), "; try 'lowtide --help'"));
     }
     const std::string& first = arguments.front();
     const bool is_known = std::find(names.begin(), names.end(), first) != names.end();
     if (is_known || first.starts_with("-")) return;
-    throw UsageError(base::concat("unknown verb '", first, "'; known are ", join(names),
-                                  suggestion(first, names)));
+    throw UsageError(base::concat("unknown verb '", first, "'; known are ", base::join(names),
+                                  base::suggestion(first, names)));
   }
 
   const Verb* parsed_verb() const {
@@ -101,7 +101,7 @@ class CommandLine {
     for (const std::string& extra : extras) {
       if (!extra.starts_with("-")) continue;
       const std::string name = extra.substr(0, extra.find('='));
-      return base::concat("unknown option '", name, "'", suggestion(name, options));
+      return base::concat("unknown option '", name, "'", base::suggestion(name, options));
     }
     if (!extras.empty()) return base::concat("unexpected argument '", extras.front(), "'");
     return error.what();

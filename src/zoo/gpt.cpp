@@ -7,12 +7,15 @@
 
 #include <torch/torch.h>
 
+#include "base/check.h"
 #include "zoo/checkpoint.h"
+#include "zoo/scoring.h"
 
 namespace lowtide::zoo {
 namespace {
 
 constexpr double kWeightDeviation = 0.02;
+constexpr std::int64_t kHeadWidth = 64;
 
 class Attention : public torch::nn::Module {
  public:
@@ -123,6 +126,26 @@ at::Tensor Gpt::forward(const at::Tensor& tokens) {
             : block->forward(x);
   }
   return at::linear(ln_f_->forward(x), wte_->weight);
+}
+
+Model make_gpt(GptOptions shape, const ModelOptions& options) {
+  if (options.width && !options.heads) {
+    LT_REQUIRE(*options.width % kHeadWidth == 0, "a width that is no multiple of ", kHeadWidth,
+               " needs a number of heads that divides it; set heads: width ", *options.width);
+    shape.heads = *options.width / kHeadWidth;
+  }
+  shape.layers = options.layers.value_or(shape.layers);
+  shape.width = options.width.value_or(shape.width);
+  shape.heads = options.heads.value_or(shape.heads);
+  const InputShape input = input_of(
+      options,
+      {.kind = InputKind::kTokens, .context = shape.context, .vocabulary = shape.vocabulary});
+  shape.context = input.context;
+  shape.vocabulary = input.vocabulary;
+  shape.dropout = options.dropout.value_or(shape.dropout);
+  LT_REQUIRE(shape.width % shape.heads == 0, "heads must divide the width: heads ", shape.heads,
+             ", width ", shape.width);
+  return model_of(std::make_shared<Gpt>(shape), input);
 }
 
 }  // namespace lowtide::zoo
