@@ -31,7 +31,7 @@ TEST(Compare, DoesNotMindHowATensorLiesInMemory) {
 
 TEST(Compare, FindsOneBitInAnyTensor) {
   const StateDigest wanted = digest_of(some_state(), nullptr);
-  for (const std::size_t i : {0, 1, 3}) {
+  for (const std::size_t i : {0U, 1U, 3U}) {
     State other = some_state();
     const at::Tensor& tensor = other[i].tensor;
     static_cast<std::uint8_t*>(tensor.mutable_data_ptr())[tensor.nbytes() - 1] ^= 1;

@@ -53,10 +53,7 @@ class Run {
     session.end_step();
     train(training, session);
     report_.stats = session.stats();
-    if (!report_.was_interrupted) {
-      report_.evaluation =
-          training.evaluate([&session](const std::function<void()>& body) { session.step(body); });
-    }
+    if (!report_.was_interrupted) report_.evaluation = evaluate(training, session);
     report_.training = options_.training;
     return std::move(report_);
   }
@@ -127,6 +124,15 @@ class Run {
     report_.steps = static_cast<std::int64_t>(seconds.size());
     report_.steps_done = training.steps_done();
     report_.step_seconds = median(std::move(seconds));
+  }
+
+  // Nothing also if the user does not want to wait for it.
+  std::optional<Evaluation> evaluate(const Training& training, Session& session) const {
+    const std::optional<Evaluation> evaluation =
+        training.evaluate([&](const std::function<void()>& body) {
+          if (!hooks_.is_stopped()) session.step(body);
+        });
+    return hooks_.is_stopped() ? std::nullopt : evaluation;
   }
 
   RunOptions options_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/torch/run_options.h"
 
+#include <vector>
+
 #include <torch/cuda.h>
 
 #include "base/bytes.h"
@@ -20,7 +22,11 @@ CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* hel
   return verb.add_option(name, value, help)->type_name(type);
 }
 
-const CLI::Validator kPositive = CLI::PositiveNumber;
+// Without the words that CLI11 would put into the help.
+CLI::Validator positive() { return CLI::Validator(CLI::PositiveNumber).description(""); }
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return CLI::Validator(CLI::IsMember(names)).description("");
+}
 
 void add_model_options(CLI::App& verb, zoo::ModelOptions& model) {
   const char* const group = "Model";
@@ -42,22 +48,22 @@ void add_training_options(CLI::App& verb, RunChoice& choice) {
       "NAME|PATH")
       ->group(group);
   add(verb, "--batch", training.batch, "Examples in a batch (default: 64)", "N")
-      ->check(kPositive)
+      ->check(positive())
       ->group(group);
   add(verb, "--optimizer", training.optimizer, "sgd, adam or adamw (default: sgd)", "NAME")
-      ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
+      ->check(one_of({"sgd", "adam", "adamw"}))
       ->group(group);
   add(verb, kRate, training.schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
-      ->check(kPositive)
+      ->check(positive())
       ->group(group);
   add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
-      ->check(CLI::IsMember({"constant", "cosine", "step"}))
+      ->check(one_of({"constant", "cosine", "step"}))
       ->group(group);
   add(verb, "--warmup", training.schedule.warm_up_steps, "Steps in which the rate grows", "N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->group(group);
   add(verb, "--amp", choice.amp, "off or bf16 (default: off)", "NAME")
-      ->check(CLI::IsMember({"off", "bf16"}))
+      ->check(one_of({"off", "bf16"}))
       ->group(group);
   add(verb, "--seed", training.seed, "What all randomness comes from (default: 1)", "N")
       ->group(group);
@@ -74,7 +80,7 @@ void add_memory_options(CLI::App& verb, train::MemoryOptions& memory) {
       ->group(group);
   add(verb, "--tiers", memory.tiers,
       "Where values may be moved to: none, host or host,disk (default: host)", "LIST")
-      ->check(CLI::IsMember({"none", "host", "host,disk"}))
+      ->check(one_of({"none", "host", "host,disk"}))
       ->group(group);
   add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
       ->group(group);

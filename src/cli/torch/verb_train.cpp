@@ -80,10 +80,10 @@ Verb add_train(CLI::App& program) {
   add_run_options(*verb, *choice);
   train::RunOptions& run = choice->run;
   CLI::Option* steps = verb->add_option("--steps", run.steps, "How long to train, in all")
-                           ->check(CLI::PositiveNumber)
+                           ->check(CLI::Validator(CLI::PositiveNumber).description(""))
                            ->type_name("N");
   verb->add_option("--epochs", run.epochs, "The same in rounds through the data (default: 1)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("N")
       ->excludes(steps);
   CLI::Option* folder =
@@ -91,7 +91,7 @@ Verb add_train(CLI::App& program) {
           ->type_name("DIR");
   verb->add_option("--checkpoint-every", run.checkpoint_every,
                    "Steps from one checkpoint to the next (default: 100)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("N")
       ->needs(folder);
   verb->add_flag("--resume", run.resume, "Go on from the checkpoint, if there is one")

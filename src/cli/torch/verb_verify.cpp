@@ -75,7 +75,7 @@ Verb add_verify(CLI::App& program) {
   add_run_options(*verb, *choice);
   verb->get_option("--budget")->required();
   verb->add_option("--steps", choice->run.steps, "How many steps to compare (default: 10)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("N");
   verb->footer(kExamples);
   return Verb{verb,
