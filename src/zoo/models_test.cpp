@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
+#include <ostream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -18,6 +20,8 @@ struct Case {
   std::string name;
   ModelOptions options;
 };
+
+void PrintTo(const Case& test, std::ostream* out) { *out << test.name; }
 
 // Each family as small as it comes. No dropout: losses of two steps are compared.
 std::vector<Case> small_models() {
@@ -80,6 +84,7 @@ void descend(const Model& model, const at::Tensor& loss) {
 class Models : public testing::TestWithParam<Case> {};
 
 TEST_P(Models, GiveScoresAndLearn) {
+  at::set_num_threads(1);  // so little work is done sooner by one
   torch::manual_seed(1);
   const Model model = make_model(GetParam().name, GetParam().options);
   const Batch batch = make_batch(model.input);
@@ -99,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Models, testing::ValuesIn(small_models()),
                          [](const auto& param) { return param.param.name; });
 
 TEST(Models, AuxiliaryHeadsHaveTheirPartInTheLossWhileTraining) {
+  at::set_num_threads(1);
   torch::manual_seed(1);
   const Model model = make_model("googlenet", {.size = 32, .classes = 5, .dropout = 0.0});
   const Batch batch = make_batch(model.input);
