@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace lowtide {
 namespace {
 
 using Tensors = c10::Dict<std::string, at::Tensor>;
+using Numbers = c10::Dict<std::string, std::int64_t>;
 using Shapes = c10::Dict<std::string, std::vector<std::int64_t>>;
 
 // All parameters and buffers, as Python's state_dict() has them.
@@ -35,17 +37,32 @@ Shapes shapes(const std::string& name) {
   return result;
 }
 
-// The options for these inputs, without dropout where the model has any.
-zoo::ModelOptions options_for(const std::string& name, const at::Tensor& pictures,
-                              std::int64_t classes) {
-  zoo::ModelOptions options = {.size = pictures.size(2), .classes = classes};
+// The model with these options, and without dropout where it has any.
+zoo::Model make(const std::string& name, const Numbers& numbers) {
+  const std::map<std::string, std::optional<std::int64_t> zoo::ModelOptions::*> members = {
+      {"size", &zoo::ModelOptions::size},       {"classes", &zoo::ModelOptions::classes},
+      {"layers", &zoo::ModelOptions::layers},   {"width", &zoo::ModelOptions::width},
+      {"heads", &zoo::ModelOptions::heads},     {"vocabulary", &zoo::ModelOptions::vocabulary},
+      {"context", &zoo::ModelOptions::context},
+  };
+  zoo::ModelOptions options;
+  for (const auto& item : numbers) options.*members.at(item.key()) = item.value();
   for (const zoo::ModelInfo& info : zoo::catalogue()) {
     const auto& known = info.options;
     if (info.name == name && std::find(known.begin(), known.end(), "dropout") != known.end()) {
       options.dropout = 0;
     }
   }
-  return options;
+  return zoo::make_model(name, options);
+}
+
+// A new model's parameters and buffers.
+Tensors first_values(const std::string& name, const Numbers& options) {
+  Tensors result;
+  for (const auto& [key, tensor] : state_of(make(name, options))) {
+    result.insert(key, tensor.detach());
+  }
+  return result;
 }
 
 void load(const zoo::Model& model, const Tensors& state) {
@@ -55,18 +72,18 @@ void load(const zoo::Model& model, const Tensors& state) {
 
 // One forward and backward in training mode, from the given state: the scores, the loss, each
 // parameter's gradient under its name, and the state of each buffer afterwards.
-Tensors step(const std::string& name, std::int64_t classes, const Tensors& state,
-             const at::Tensor& pictures, const at::Tensor& targets) {
-  const zoo::Model model = zoo::make_model(name, options_for(name, pictures, classes));
+Tensors step(const std::string& name, const Numbers& options, const Tensors& state,
+             const at::Tensor& inputs, const at::Tensor& targets) {
+  const zoo::Model model = make(name, options);
   load(model, state);
   Tensors result;
   {
     const at::NoGradGuard no_grad;
-    result.insert("scores", model.forward(pictures));
+    result.insert("scores", model.forward(inputs));
   }
   // The forward above moved what norms remember.
   load(model, state);
-  const at::Tensor loss = model.loss(pictures, targets);
+  const at::Tensor loss = model.loss(inputs, targets);
   loss.backward();
   result.insert("loss", loss.detach());
   for (const auto& item : model.module->named_parameters()) {
@@ -78,6 +95,7 @@ Tensors step(const std::string& name, std::int64_t classes, const Tensors& state
 
 TORCH_LIBRARY(lowtide_zoo, library) {
   library.def("shapes", &shapes);
+  library.def("first_values", &first_values);
   library.def("step", &step);
 }
 
