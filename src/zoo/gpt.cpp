@@ -7,15 +7,14 @@
 
 #include <torch/torch.h>
 
-#include "base/check.h"
 #include "zoo/checkpoint.h"
 #include "zoo/scoring.h"
+#include "zoo/transformer_shape.h"
 
 namespace lowtide::zoo {
 namespace {
 
 constexpr double kWeightDeviation = 0.02;
-constexpr std::int64_t kHeadWidth = 64;
 
 class Attention : public torch::nn::Module {
  public:
@@ -128,24 +127,22 @@ at::Tensor Gpt::forward(const at::Tensor& tokens) {
   return at::linear(ln_f_->forward(x), wte_->weight);
 }
 
-Model make_gpt(GptOptions shape, const ModelOptions& options) {
-  if (options.width && !options.heads) {
-    LT_REQUIRE(*options.width % kHeadWidth == 0, "a width that is no multiple of ", kHeadWidth,
-               " needs a number of heads that divides it; set heads: width ", *options.width);
-    shape.heads = *options.width / kHeadWidth;
-  }
-  shape.layers = options.layers.value_or(shape.layers);
-  shape.width = options.width.value_or(shape.width);
-  shape.heads = options.heads.value_or(shape.heads);
+Model make_gpt(const GptOptions& shape, const ModelOptions& options) {
+  const TransformerShape size = with_options({.layers = shape.layers,
+                                              .width = shape.width,
+                                              .heads = shape.heads,
+                                              .dropout = shape.dropout},
+                                             options);
   const InputShape input = input_of(
       options,
       {.kind = InputKind::kTokens, .context = shape.context, .vocabulary = shape.vocabulary});
-  shape.context = input.context;
-  shape.vocabulary = input.vocabulary;
-  shape.dropout = options.dropout.value_or(shape.dropout);
-  LT_REQUIRE(shape.width % shape.heads == 0, "heads must divide the width: heads ", shape.heads,
-             ", width ", shape.width);
-  return model_of(std::make_shared<Gpt>(shape), input);
+  const GptOptions chosen = {.layers = size.layers,
+                             .width = size.width,
+                             .heads = size.heads,
+                             .context = input.context,
+                             .vocabulary = input.vocabulary,
+                             .dropout = size.dropout};
+  return model_of(std::make_shared<Gpt>(chosen), input);
 }
 
 }  // namespace lowtide::zoo

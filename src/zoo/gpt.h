@@ -53,8 +53,7 @@ class Gpt : public torch::nn::Module {
   bool checkpoints_blocks_ = false;
 };
 
-// Heeds layers, width, heads, context, vocabulary and dropout, and has the rest from `shape`. With
-// a width but no number of heads, heads are as wide as those of GPT-2: 64.
-Model make_gpt(GptOptions shape, const ModelOptions& options);
+// Heeds layers, width, heads, context, vocabulary and dropout, and has the rest from `shape`.
+Model make_gpt(const GptOptions& shape, const ModelOptions& options);
 
 }  // namespace lowtide::zoo
