@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "lowtide/session.h"
@@ -22,14 +21,6 @@ struct MemoryOptions {
   std::string tiers = "host";
   // Names the disk; goes with "host,disk" or stands for it.
   std::string spill_dir;
-};
-
-// What a budget comes to.
-struct Budget {
-  // 0: none.
-  std::int64_t bytes = 0;
-  // Measured if the budget is a share of it.
-  std::optional<std::int64_t> plain_peak_bytes;
 };
 
 // Whether the budget is a share, so that the plain peak is asked for.

@@ -190,6 +190,7 @@ class Reader {
     } catch (const nlohmann::json::exception&) {
       fail("its header is not one of ours");
     }
+    if (!result.texts.contains(kDigest)) fail("it has no digest");
     if (result.texts[kDigest] != digest(header, result.texts)) fail("its digest is another");
     result.texts.erase(kDigest);
     return result;

@@ -55,19 +55,21 @@ void set_state(at::Generator generator, const at::Tensor& state) {
 
 }  // namespace
 
-zoo::InputKind kind_of(const std::string& model) {
+zoo::InputShape input_of(const std::string& model) {
   const zoo::ShapesOnly no_memory;
-  return zoo::make_model(model).input.kind;
+  return zoo::make_model(model).input;
 }
 
 std::shared_ptr<const zoo::DataSet> open_data_for(TrainingOptions& options) {
-  const zoo::InputKind kind = kind_of(options.model);
-  const bool has_pictures = kind == zoo::InputKind::kPictures;
+  const zoo::InputShape input = input_of(options.model);
+  const bool has_pictures = input.kind == zoo::InputKind::kPictures;
   if (options.data.empty()) options.data = has_pictures ? "fashion-mnist" : "tiny-shakespeare";
-  std::shared_ptr<const zoo::DataSet> data = zoo::open_data(options.data, kind);
+  std::shared_ptr<const zoo::DataSet> data = zoo::open_data(options.data, input.kind);
   if (data->classes() > 0) {
     zoo::ModelOptions& model = options.model_options;
-    fill_in(has_pictures ? model.classes : model.vocabulary, data->classes(),
+    // What is hidden has a number of its own.
+    const std::int64_t tokens = data->classes() + (input.is_masked ? 1 : 0);
+    fill_in(has_pictures ? model.classes : model.vocabulary, tokens,
             has_pictures ? "classes" : "different characters");
   }
   return data;

@@ -34,8 +34,8 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
 };
 
-// The kind of data that the model takes. Throws InvalidInput if there is no such model.
-zoo::InputKind kind_of(const std::string& model);
+// What the model takes as it is without options. Throws InvalidInput if there is no such model.
+zoo::InputShape input_of(const std::string& model);
 
 // Opens the data, and fills in what the options leave to it: its name, the number of classes or
 // tokens. Throws as zoo::open_data does, and InvalidInput if the options do not go with the data.

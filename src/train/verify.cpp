@@ -3,8 +3,9 @@
 #include "train/verify.h"
 
 #include <chrono>
-#include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include <ATen/ATen.h>
 
@@ -23,14 +24,17 @@ State compared_state(const Training& training) {
   return all;
 }
 
+// In memory that no session knows. Nothing if there is no such tensor.
 at::Tensor copy_of(const Training& training, const std::string& name, Session* session) {
   for (const NamedTensor& item : compared_state(training)) {
     if (item.name != name) continue;
-    at::Tensor copy = at::empty(item.tensor.sizes(), item.tensor.options().device(at::kCPU));
-    with_bytes(item.tensor, session, [&copy](std::span<const std::byte> bytes) {
-      std::memcpy(copy.mutable_data_ptr(), bytes.data(), bytes.size());
+    auto owner = std::make_shared<std::vector<std::byte>>();
+    with_bytes(item.tensor, session, [&owner](std::span<const std::byte> bytes) {
+      owner->assign(bytes.begin(), bytes.end());
     });
-    return copy;
+    return at::from_blob(
+        owner->data(), item.tensor.sizes(), [owner](void*) {},
+        at::TensorOptions(item.tensor.scalar_type()));
   }
   return {};
 }

@@ -142,8 +142,10 @@ class Bert : public torch::nn::Module {
 }  // namespace
 
 Model make_bert(const TransformerShape& shape, const ModelOptions& options) {
-  const InputShape input = input_of(
-      options, {.kind = InputKind::kTokens, .context = kContext, .vocabulary = kVocabulary});
+  const InputShape input = input_of(options, {.kind = InputKind::kTokens,
+                                              .context = kContext,
+                                              .vocabulary = kVocabulary,
+                                              .is_masked = true});
   return model_of(std::make_shared<Bert>(with_options(shape, options), input), input);
 }
 

@@ -107,6 +107,21 @@ TEST(TinyShakespeareSet, TargetsAreTheTokensThatComeNext) {
   EXPECT_TRUE(torch::equal(next[7], batch.inputs[1][0]));
 }
 
+TEST(TinyShakespeareSet, HidesTokensFromModelsThatTellThem) {
+  const auto data = open_data("tiny-shakespeare", InputKind::kTokens);
+  InputShape shape = tokens(200);
+  const at::Tensor text = data->batch(Part::kTraining, kNumbers, shape).inputs;
+  shape.is_masked = true;
+  const Batch batch = data->batch(Part::kTraining, kNumbers, shape);
+  const at::Tensor hidden = batch.inputs.eq(data->classes());
+  EXPECT_TRUE(torch::equal(batch.inputs.masked_fill(hidden, 0), text.masked_fill(hidden, 0)));
+  EXPECT_TRUE(torch::equal(batch.targets, text.masked_fill(hidden.logical_not(), kNoTarget)));
+  EXPECT_NEAR(hidden.to(at::kFloat).mean().item<float>(), 1.0 / 7, 0.05);
+  shape.context = 1;
+  EXPECT_TRUE(
+      data->batch(Part::kTraining, kNumbers, shape).targets.ne(kNoTarget).all().item<bool>());
+}
+
 TEST(SyntheticSet, FollowsFromTheNumbersOfItsExamples) {
   for (const auto& [kind, shape] : {std::pair(InputKind::kPictures, pictures(3, 9)),
                                     std::pair(InputKind::kTokens, tokens(9))}) {

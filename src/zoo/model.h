@@ -28,6 +28,8 @@ struct InputShape {
   // Of tokens.
   std::int64_t context = 0;
   std::int64_t vocabulary = 0;
+  // Whether the model tells tokens that are hidden, and not each from those before it.
+  bool is_masked = false;
 };
 
 // What the user may change; what is not set keeps the model's own.

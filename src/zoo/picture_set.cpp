@@ -3,13 +3,13 @@
 #include "zoo/picture_set.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include <ATen/ATen.h>
 
 #include "base/check.h"
+#include "zoo/owned_tensor.h"
 
 namespace lowtide::zoo {
 namespace {
@@ -38,18 +38,19 @@ class PictureSet final : public DataSet {
               const InputShape& shape) const override {
     const std::int64_t height = all_.pictures.sizes[1], width = all_.pictures.sizes[2];
     const auto count = static_cast<std::int64_t>(numbers.size());
-    const at::Tensor bytes = at::empty({count, 1, height, width}, at::kByte);
-    const at::Tensor classes = at::empty({count}, at::kLong);
     const auto picture_bytes = static_cast<std::size_t>(height * width);
-    auto* to = bytes.mutable_data_ptr<std::uint8_t>();
-    auto* class_of = classes.mutable_data_ptr<std::int64_t>();
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::int64_t> classes_of;
+    bytes.reserve(numbers.size() * picture_bytes);
     for (const std::int64_t number : numbers) {
       const auto i = static_cast<std::size_t>(range(part).first + number);
-      std::memcpy(to, &all_.pictures.elements[i * picture_bytes], picture_bytes);
-      to += picture_bytes;
-      *class_of++ = all_.labels.elements[i];
+      const std::uint8_t* const from = &all_.pictures.elements[i * picture_bytes];
+      bytes.insert(bytes.end(), from, from + picture_bytes);
+      classes_of.push_back(all_.labels.elements[i]);
     }
-    at::Tensor pictures = bytes.to(at::kFloat).div_(255);
+    const at::Tensor classes = owned_tensor(std::move(classes_of), {count});
+    at::Tensor pictures =
+        owned_tensor(std::move(bytes), {count, 1, height, width}).to(at::kFloat).div_(255);
     if (height != shape.size || width != shape.size) {
       pictures = at::upsample_bilinear2d(pictures, {shape.size, shape.size},
                                          /*align_corners=*/false);

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "zoo/synthetic_set.h"
 
+#include <utility>
+#include <vector>
+
 #include <ATen/ATen.h>
 
 #include "base/random.h"
+#include "zoo/owned_tensor.h"
 
 namespace lowtide::zoo {
 namespace {
@@ -29,40 +33,42 @@ class SyntheticSet final : public DataSet {
  private:
   static Batch pictures(std::span<const std::int64_t> numbers, const InputShape& shape) {
     const auto count = static_cast<std::int64_t>(numbers.size());
-    const at::Tensor inputs = at::empty({count, shape.channels, shape.size, shape.size});
     const std::int64_t points = shape.size * shape.size;
-    const at::Tensor targets = shape.is_dense
-                                   ? at::empty({count, shape.size, shape.size}, at::kLong)
-                                   : at::empty({count}, at::kLong);
     const std::int64_t targets_each = shape.is_dense ? points : 1;
-    auto* input = inputs.mutable_data_ptr<float>();
-    auto* target = targets.mutable_data_ptr<std::int64_t>();
+    std::vector<float> inputs;
+    std::vector<std::int64_t> targets;
+    inputs.reserve(static_cast<std::size_t>(count * shape.channels * points));
     for (const std::int64_t number : numbers) {
       base::Random random(static_cast<std::uint64_t>(number));
-      for (std::int64_t i = 0; i < targets_each; ++i) *target++ = below(random, shape.classes);
+      for (std::int64_t i = 0; i < targets_each; ++i) {
+        targets.push_back(below(random, shape.classes));
+      }
       for (std::int64_t i = 0; i < shape.channels * points; ++i) {
-        *input++ = static_cast<float>(random.uniform());
+        inputs.push_back(static_cast<float>(random.uniform()));
       }
     }
-    return {inputs, targets};
+    const std::vector<std::int64_t> target_sizes =
+        shape.is_dense ? std::vector{count, shape.size, shape.size} : std::vector{count};
+    // A copy, so that pictures count towards a budget as others do.
+    return {
+        owned_tensor(std::move(inputs), {count, shape.channels, shape.size, shape.size}).clone(),
+        owned_tensor(std::move(targets), target_sizes)};
   }
 
   static Batch tokens(std::span<const std::int64_t> numbers, const InputShape& shape) {
     const auto count = static_cast<std::int64_t>(numbers.size());
-    const at::Tensor inputs = at::empty({count, shape.context}, at::kLong);
-    const at::Tensor targets = at::empty({count, shape.context}, at::kLong);
-    auto* input = inputs.mutable_data_ptr<std::int64_t>();
-    auto* target = targets.mutable_data_ptr<std::int64_t>();
+    std::vector<std::int64_t> inputs, targets;
     for (const std::int64_t number : numbers) {
       base::Random random(static_cast<std::uint64_t>(number));
       std::int64_t token = below(random, shape.vocabulary);
       for (std::int64_t i = 0; i < shape.context; ++i) {
-        *input++ = token;
+        inputs.push_back(token);
         token = below(random, shape.vocabulary);
-        *target++ = token;
+        targets.push_back(token);
       }
     }
-    return {inputs, targets};
+    return {owned_tensor(std::move(inputs), {count, shape.context}),
+            owned_tensor(std::move(targets), {count, shape.context})};
   }
 
   static std::int64_t below(base::Random& random, std::int64_t bound) {

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
-#include <ATen/ATen.h>
-
 #include "base/check.h"
+#include "base/random.h"
+#include "zoo/owned_tensor.h"
 
 namespace lowtide::zoo {
 namespace {
 
 constexpr std::size_t kFewestBytes = 100;
+// Devlin et al. 2018, section 3.1, hide 15 %.
+constexpr std::uint64_t kHiddenOneIn = 7;
 
 class TextSet final : public DataSet {
  public:
@@ -41,22 +44,41 @@ class TextSet final : public DataSet {
               const InputShape& shape) const override {
     const std::int64_t length = shape.context;
     const auto count = static_cast<std::int64_t>(numbers.size());
-    const at::Tensor inputs = at::empty({count, length}, at::kLong);
-    const at::Tensor targets = at::empty({count, length}, at::kLong);
-    auto* input = inputs.mutable_data_ptr<std::int64_t>();
-    auto* target = targets.mutable_data_ptr<std::int64_t>();
+    std::vector<std::int64_t> inputs(static_cast<std::size_t>(count * length));
+    std::vector<std::int64_t> targets(inputs.size());
+    std::int64_t* input = inputs.data();
+    std::int64_t* target = targets.data();
     for (const std::int64_t number : numbers) {
       const std::uint8_t* const from = this->part(part).data() + number * length;
-      input = std::copy_n(from, length, input);
-      target = std::copy_n(from + 1, length, target);
+      if (shape.is_masked) {
+        mask({from, static_cast<std::size_t>(length)}, number, input, target);
+      } else {
+        std::copy_n(from, length, input);
+        std::copy_n(from + 1, length, target);
+      }
+      input += length;
+      target += length;
     }
-    return {inputs, targets};
+    return {owned_tensor(std::move(inputs), {count, length}),
+            owned_tensor(std::move(targets), {count, length})};
   }
 
  private:
   std::span<const std::uint8_t> part(Part part) const {
     const std::span<const std::uint8_t> all = tokens_;
     return part == Part::kTraining ? all.first(training_) : all.subspan(training_);
+  }
+
+  // Hides tokens of one example, at least one. Follows from the example's number.
+  void mask(std::span<const std::uint8_t> tokens, std::int64_t number, std::int64_t* input,
+            std::int64_t* target) const {
+    base::Random random(static_cast<std::uint64_t>(number));
+    const std::uint64_t always = random.below(tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const bool is_hidden = random.below(kHiddenOneIn) == 0 || i == always;
+      input[i] = is_hidden ? classes_ : tokens[i];
+      target[i] = is_hidden ? tokens[i] : kNoTarget;
+    }
   }
 
   std::vector<std::uint8_t> tokens_;

@@ -33,10 +33,10 @@ std::string shown(bool is_watched, const std::vector<std::pair<std::int64_t, dou
 
 TEST(ProgressLine, SaysWhatThereIsToKnow) {
   EXPECT_EQ(progress_text(at_step(12), 64),
-            "step 12 of 100, loss 2.3012, 64 examples/s, 120.00 MiB of 200.00 MiB, 1:28 left");
+            "step 12 of 100, loss 2.3012, 64 examples/s, 120.0 MiB of 200.0 MiB, 1:28 left");
   train::Progress last = at_step(100);
   last.budget_bytes = 0;
-  EXPECT_EQ(progress_text(last, 64), "step 100 of 100, loss 2.3012, 64 examples/s, 120.00 MiB");
+  EXPECT_EQ(progress_text(last, 64), "step 100 of 100, loss 2.3012, 64 examples/s, 120.0 MiB");
 }
 
 TEST(ProgressLine, IsTextWhenNobodyWatches) {

@@ -117,7 +117,7 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
   training.schedule.kind = train::parse_schedule(choice.schedule);
   if (verb.count(kRate) == 0) training.schedule.rate = train::default_rate(training.optimizer);
   try {
-    static_cast<void>(train::kind_of(training.model));
+    static_cast<void>(train::input_of(training.model));
     static_cast<void>(train::session_options(run.memory, 0, training.device));
     if (!run.memory.budget.empty()) static_cast<void>(base::parse_budget(run.memory.budget, 1));
   } catch (const InvalidInput& error) {
