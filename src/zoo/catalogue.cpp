@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <functional>
 
 #include "base/check.h"
 #include "base/suggest.h"
@@ -267,8 +267,10 @@ Model make_model(const std::string& name, const ModelOptions& options) {
     }
     names.push_back(row.info.name);
   }
-  throw InvalidInput(base::concat("unknown model '", name, "'; known are ", base::join(names),
-                                  base::suggestion(name, names)));
+  const std::string nearest = base::suggestion(name, names);
+  throw InvalidInput(
+      base::concat("unknown model '", name, "'",
+                   nearest.empty() ? base::concat("; known are ", base::join(names)) : nearest));
 }
 
 }  // namespace lowtide::zoo

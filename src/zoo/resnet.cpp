@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include "zoo/checkpoint.h"
+#include "zoo/first_values.h"
 #include "zoo/scoring.h"
 
 namespace lowtide::zoo {
@@ -115,11 +116,7 @@ Resnet::Resnet(const ResnetOptions& options) {
     add_stage(static_cast<int>(i), plan.blocks[i], plan.has_bottleneck);
   }
   fc_ = register_module("fc", torch::nn::Linear(channels_, options.classes));
-  for (const auto& module : modules(/*include_self=*/false)) {
-    if (auto* layer = module->as<torch::nn::Conv2d>()) {
-      torch::nn::init::kaiming_normal_(layer->weight, 0, torch::kFanOut, torch::kReLU);
-    }
-  }
+  set_convolutions_by_outputs(*this);
 }
 
 void Resnet::add_stage(int number, int blocks, bool has_bottleneck) {
