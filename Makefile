@@ -11,7 +11,7 @@ help: ## show this list
 
 demo: ## train a small net plainly and at 40 % of the memory, and show a plan
 	@tools/setup build torch
-	@tools/build release lowtide lowtide_demo
+	@tools/build release lowtide lowtide-torch lowtide_demo
 	@tools/demo
 
 test: ## what CI runs: checks, tests, tests under sanitizers, bounded fuzzing

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Lowtide Authors
 # SPDX-License-Identifier: MIT
 #
-# What `cmake --install` puts in place: the public headers, the program, one shared library, and the
+# What `cmake --install` puts in place: the public headers, the programs, one shared library, and the
 # files that make find_package(lowtide) give lowtide::session.
 
 include(CMakePackageConfigHelpers)
@@ -34,7 +34,7 @@ function(lowtide_shared_library folder)
                INSTALL_RPATH "${LibTorch_LIBRARY_DIRS}")
 endfunction()
 
-# lowtide_install(): to be called after lowtide_shared_library().
+# lowtide_install(): to be called after lowtide_shared_library() and after the programs.
 function(lowtide_install)
   set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/lowtide")
   set(generated "${PROJECT_BINARY_DIR}/cmake")
@@ -42,6 +42,11 @@ function(lowtide_install)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/lowtide" TYPE INCLUDE)
   if(TARGET lowtide)
     install(TARGETS lowtide)
+  endif()
+  if(TARGET lowtide-torch)
+    # Nobody types it; `lowtide` looks for it there.
+    set_target_properties(lowtide-torch PROPERTIES INSTALL_RPATH "${LibTorch_LIBRARY_DIRS}")
+    install(TARGETS lowtide-torch DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/lowtide")
   endif()
   install(EXPORT lowtideTargets NAMESPACE lowtide:: DESTINATION "${package_folder}")
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/lowtideConfig.cmake.in"
@@ -67,7 +72,7 @@ function(lowtide_example_tests folder)
     return()
   endif()
   # What is installed has to be built, also if it is only for the tests.
-  add_dependencies(torch_tests lowtide_shared lowtide)
+  add_dependencies(torch_tests lowtide_shared lowtide lowtide-torch)
   set(prefix "${PROJECT_BINARY_DIR}/installed")
   add_test(NAME install COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix
                                 "${prefix}")

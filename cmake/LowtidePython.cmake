@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Lowtide Authors
 # SPDX-License-Identifier: MIT
 #
-# Tests in Python that run torch's operators inside sessions.
+# Tests in Python that run what is ours in the process of Python's torch.
 
 # Sets ${out} to the Python that has the torch we build with, or to "" if that torch has none.
 function(_lowtide_python_with_torch out)
@@ -22,20 +22,22 @@ print(*(find(name).origin for name in ('torch', 'numpy', 'expecttest')))")
   endif()
 endfunction()
 
-# lowtide_python_tests(<folder under tests/>)
+# lowtide_python_tests(<folder under tests/> LINK <target>)
 # Each test_*.py of the folder is run by the Python that has torch, with the path of a library in the
-# environment variable LT_SHIM: the folder's shim.cpp, over the library that is installed. Not under
-# sanitizers, whose runtime would have to be in that Python. To be called after lowtide_torch_tests().
+# environment variable LT_SHIM: the folder's shim.cpp, over what is linked. Not under sanitizers,
+# whose runtime would have to be in that Python. To be called after lowtide_torch_tests().
 function(lowtide_python_tests folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LINK" "")
   if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE)
     return()
   endif()
   set(directory "${PROJECT_SOURCE_DIR}/tests/${folder}")
-  add_library(lowtide_shim SHARED "${directory}/shim.cpp")
-  target_include_directories(lowtide_shim PRIVATE "${PROJECT_SOURCE_DIR}/include"
-                                                  "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(lowtide_shim PRIVATE lowtide_shared)
-  add_dependencies(torch_tests lowtide_shim)
+  set(shim lowtide_${folder}_shim)
+  add_library(${shim} SHARED "${directory}/shim.cpp")
+  target_include_directories(${shim} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+                                             "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${shim} PRIVATE ${arg_LINK})
+  add_dependencies(torch_tests ${shim})
   _lowtide_python_with_torch(python)
   if(NOT python)
     message(STATUS "tests/${folder} is left out: it needs a Python with torch, numpy and expecttest")
@@ -48,6 +50,6 @@ function(lowtide_python_tests folder)
              WORKING_DIRECTORY "${directory}")
     set_tests_properties(
       tests_${folder}.${stem} PROPERTIES LABELS torch TIMEOUT 1200 PROCESSORS 2 ENVIRONMENT
-                                         "LT_SHIM=$<TARGET_FILE:lowtide_shim>")
+                                         "LT_SHIM=$<TARGET_FILE:${shim}>")
   endforeach()
 endfunction()

@@ -88,6 +88,18 @@ function(lowtide_library folder)
   endforeach()
 endfunction()
 
+# lowtide_embed_data(<source> <folder under data/>...)
+# Has the assembler find, from data/, the files that the source embeds, and has the source built
+# again when one of them changes.
+function(lowtide_embed_data source)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/")
+  list(TRANSFORM ARGN APPEND "/*.gz")
+  file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+  set_source_files_properties(
+    "${source}" PROPERTIES COMPILE_OPTIONS "-Wa,-I,${PROJECT_SOURCE_DIR}/data" OBJECT_DEPENDS
+                           "${files}" SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # lowtide_program(<name> SOURCE <file> DEPS <folder>...)
 function(lowtide_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE" "DEPS")
@@ -97,6 +109,10 @@ function(lowtide_program name)
   _lowtide_library_names(deps ${arg_DEPS})
   add_executable(${name} "${arg_SOURCE}")
   target_link_libraries(${name} PRIVATE ${deps})
+  _lowtide_uses_torch(uses_torch ${arg_DEPS})
+  if(uses_torch AND LOWTIDE_SANITIZE)
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp")
+  endif()
 endfunction()
 
 # lowtide_precompile(<target> <owner> [PIC] LINK <target>... HEADERS <header>...)

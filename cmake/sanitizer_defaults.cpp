@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// What the sanitizers are to make of a libtorch that was built without them. Linked into the test
-// programs that use torch, so that it holds however they are started: ctest runs them to list their
-// tests too. ASAN_OPTIONS and TSAN_OPTIONS still come on top.
+// What the sanitizers are to make of a libtorch that was built without them. Linked into the
+// programs that use torch, so that it holds however they are started: ctest runs tests to list them
+// too. ASAN_OPTIONS and TSAN_OPTIONS still come on top.
 
 extern "C" const char* __asan_default_options();
 extern "C" const char* __tsan_default_options();

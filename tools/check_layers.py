@@ -28,7 +28,9 @@ ARROWS = {
     "run/cuda": ["run/torch"],
     "session": ["policy", "run/torch", "run/cuda"],
     # Around it.
-    "cli": ["session"],
+    "cli": ["policy"],
+    "cli/torch": ["cli", "train"],
+    "train": ["session", "zoo"],
     "demo": ["session", "zoo"],
     "capi": ["session"],
     "estimate": ["trace", "cost", "sim"],
@@ -58,7 +60,7 @@ PUBLIC_OWNERS = {
 # Headers that only some folders may see, so that the planning half builds without either.
 RESTRICTED = [
     ("torch", re.compile(r"(ATen|c10|torch|caffe2)/"),
-     ["run/torch", "run/cuda", "zoo", "decompose", "session", "cli", "capi", "demo"]),
+     ["run/torch", "run/cuda", "zoo", "decompose", "session", "train", "cli/torch", "capi", "demo"]),
     ("CUDA", re.compile(r"(cuda|cublas|cudnn|cufft|curand|cusolver|cusparse|cufile)\w*\.h"
                         r"|(nvrtc|nvml|nccl)\w*\.h|(cuda|cub|thrust|nvtx3|cooperative_groups)/"),
      ["run/cuda", "tune"]),

@@ -7,38 +7,40 @@
 #include <exception>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "cli/output_file.h"
-#include "cli/suggest.h"
-#include "cli/verbs.h"
 
 namespace lowtide::cli {
 namespace {
 
 constexpr const char* kAbout =
-    "Plans what to keep, move and recompute so that a training step fits a memory budget.";
-constexpr const char* kFooter =
-    "\nExamples:\n"
-    "  lowtide check step.trace\n"
+    "Trains models inside a memory budget, and plans what to keep, move and recompute for that.";
+constexpr const char* kExamples =
+    "  lowtide train small_resnet --budget 40%\n"
+    "  lowtide verify small_resnet --budget 40% --steps 10\n"
     "  lowtide plan step.trace --budget 60% -o step.plan\n"
     "  lowtide simulate step.trace step.plan\n"
-    "  lowtide compare step.trace --budget 80%,60%,40%\n"
+    "  lowtide compare step.trace --budget 80%,60%,40%\n";
+constexpr const char* kFooter =
     "\n'lowtide VERB --help' shows the options of a verb.\n"
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 does not fit the budget.";
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 does not fit the budget, 130 interrupted.";
 
 // The program's parser and its verbs.
 class CommandLine {
  public:
-  explicit CommandLine(const std::string& version) : program_(kAbout, "lowtide") {
-    program_.set_version_flag("--version", "lowtide " + version, "Print the version and exit");
-    program_.footer(kFooter);
+  explicit CommandLine(const Program& program) : program_(program.about, "lowtide") {
+    program_.set_version_flag("--version", "lowtide " + program.version,
+                              "Print the version and exit");
+    program_.footer(base::concat("\nExamples:\n", program.examples, kFooter));
     program_.get_formatter()->label("SUBCOMMAND", "VERB");
     program_.get_formatter()->label("Positionals", "Arguments");
-    for (Verb (*add)(CLI::App&) : {add_check, add_plan, add_simulate, add_compare, add_policies}) {
+    for (const AddVerb add : program.verbs) {
       verbs_.push_back(add(program_));
       verbs_.back().app->group("Verbs");
     }
@@ -69,13 +71,13 @@ class CommandLine {
     const std::vector<std::string> names = verb_names();
     if (arguments.empty()) {
       throw UsageError(
-          base::concat("no verb given; known are ", join(names), "; try 'lowtide --help'"));
+          base::concat("no verb given; known are ", base::join(names), "; try 'lowtide --help'"));
     }
     const std::string& first = arguments.front();
     const bool is_known = std::find(names.begin(), names.end(), first) != names.end();
     if (is_known || first.starts_with("-")) return;
-    throw UsageError(base::concat("unknown verb '", first, "'; known are ", join(names),
-                                  suggestion(first, names)));
+    throw UsageError(base::concat("unknown verb '", first, "'; known are ", base::join(names),
+                                  base::suggestion(first, names)));
   }
 
   const Verb* parsed_verb() const {
@@ -101,7 +103,7 @@ class CommandLine {
     for (const std::string& extra : extras) {
       if (!extra.starts_with("-")) continue;
       const std::string name = extra.substr(0, extra.find('='));
-      return base::concat("unknown option '", name, "'", suggestion(name, options));
+      return base::concat("unknown option '", name, "'", base::suggestion(name, options));
     }
     if (!extras.empty()) return base::concat("unexpected argument '", extras.front(), "'");
     return error.what();
@@ -113,13 +115,25 @@ class CommandLine {
 
 }  // namespace
 
-ExitCode run_command(const std::vector<std::string>& arguments, const std::string& version,
+Program planning_program(std::string version) {
+  Program program = {std::move(version),
+                     kAbout,
+                     kExamples,
+                     {add_check, add_plan, add_simulate, add_compare, add_policies}};
+  for (const AddVerb add : torch_verbs()) program.verbs.push_back(add);
+  return program;
+}
+
+ExitCode run_command(const std::vector<std::string>& arguments, const Program& program,
                      Console& console) {
   try {
-    return CommandLine(version).run(arguments, console);
+    return CommandLine(program).run(arguments, console);
   } catch (const UsageError& error) {
     print_error(console.err, error.what());
     return ExitCode::kUsage;
+  } catch (const OutOfMemory& error) {
+    print_error(console.err, error.what());
+    return ExitCode::kDoesNotFit;
   } catch (const InternalError& error) {
     print_error(console.err, base::concat("internal error, please report it: ", error.what()));
   } catch (const Error& error) {
@@ -132,12 +146,12 @@ ExitCode run_command(const std::vector<std::string>& arguments, const std::strin
   return ExitCode::kFailed;
 }
 
-int run_process(int argument_count, char** arguments, const std::string& version) {
+int run_process(int argument_count, char** arguments, const Program& program) {
   // A reader that goes away (`| head`) shows as a failed write, and that is handled below.
   std::signal(SIGPIPE, SIG_IGN);
   std::ostringstream out;
   Console console{std::cin, out, std::cerr, style_of_stdout(), stderr_is_terminal()};
-  ExitCode code = run_command({arguments + 1, arguments + argument_count}, version, console);
+  ExitCode code = run_command({arguments + 1, arguments + argument_count}, program, console);
   try {
     write_all(STDOUT_FILENO, out.str(), "standard output");
   } catch (const IoError& error) {

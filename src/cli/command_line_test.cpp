@@ -46,7 +46,7 @@ Result run(const std::vector<std::string>& arguments, const std::string& input =
   std::ostringstream out;
   std::ostringstream err;
   Console console{in, out, err, Style{}};
-  const ExitCode code = run_command(arguments, "1.2.3", console);
+  const ExitCode code = run_command(arguments, planning_program("1.2.3"), console);
   return {code, out.str(), err.str()};
 }
 
@@ -68,10 +68,10 @@ struct Case {
 
 TEST(CommandLine, UsageErrorsAreOneLineAndSayWhatToDo) {
   const Case cases[] = {
-      {{}, "no verb given; known are check, plan, simulate, compare, policies"},
+      {{}, "no verb given; known are check, plan, simulate, compare, policies, train"},
       {{"plam"},
-       "unknown verb 'plam'; known are check, plan, simulate, compare, policies; did you "
-       "mean 'plan'?"},
+       "unknown verb 'plam'; known are check, plan, simulate, compare, policies, train, verify, "
+       "models; did you mean 'plan'?"},
       {{"plan", "-", "--bugdet", "1"},
        "unknown option '--bugdet'; did you mean '--budget'?; try "
        "'lowtide plan --help'"},

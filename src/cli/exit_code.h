@@ -13,8 +13,10 @@ enum class ExitCode : int {
   kFailed = 1,
   // The command line itself is wrong.
   kUsage = 2,
-  // No plan keeps the budget.
+  // No plan keeps the budget, or the training cannot.
   kDoesNotFit = 3,
+  // The user stopped it (128 and the number of SIGINT, as shells have it).
+  kInterrupted = 130,
 };
 
 // Something on the command line is wrong: a name, a size, a combination of options.

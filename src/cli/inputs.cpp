@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/suggest.h"
 #include "cli/exit_code.h"
-#include "cli/suggest.h"
 #include "cost/machine_file.h"
 #include "plan/json.h"
 #include "plan/text.h"
@@ -112,8 +112,9 @@ Machine load_machine(const std::string& name_or_path, std::istream& in) {
   const bool is_file = name_or_path.find_first_of("/.") != std::string::npos ||
                        name_or_path == kStdin || fs::exists(name_or_path, error);
   if (!is_file) {
-    throw UsageError(base::concat("unknown machine '", name_or_path, "'; known are ", join(names),
-                                  ", or name a JSON file", suggestion(name_or_path, names)));
+    throw UsageError(base::concat("unknown machine '", name_or_path, "'; known are ",
+                                  base::join(names), ", or name a JSON file",
+                                  base::suggestion(name_or_path, names)));
   }
   const std::string text = read_input(name_or_path, "a machine", in);
   return with_file_name(name_or_path, "", [&] { return cost::parse_machine(text); });

@@ -3,5 +3,6 @@
 #include "cli/command_line.h"
 
 int main(int argument_count, char** arguments) {
-  return lowtide::cli::run_process(argument_count, arguments, LT_VERSION);
+  return lowtide::cli::run_process(argument_count, arguments,
+                                   lowtide::cli::planning_program(LT_VERSION));
 }

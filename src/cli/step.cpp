@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/suggest.h"
 #include "cli/exit_code.h"
-#include "cli/suggest.h"
 
 namespace lowtide::cli {
 namespace {
@@ -69,8 +69,8 @@ const PolicyInfo& find_policy(const std::string& name) {
     if (info.name == name) return info;
     names.push_back(info.name);
   }
-  throw UsageError(base::concat("unknown policy '", name, "'; known are ", join(names),
-                                suggestion(name, names)));
+  throw UsageError(base::concat("unknown policy '", name, "'; known are ", base::join(names),
+                                base::suggestion(name, names)));
 }
 
 Planner make_planner(const std::string& name, const std::vector<std::string>& options) {

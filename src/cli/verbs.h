@@ -20,11 +20,16 @@ struct Verb {
   std::function<ExitCode(Console&)> run;
 };
 
-// Each adds its verb, with options, help and examples, to the program.
+// Adds a verb, with options, help and examples, to the program.
+using AddVerb = Verb (*)(CLI::App& program);
+
 Verb add_policies(CLI::App& program);
 Verb add_plan(CLI::App& program);
 Verb add_simulate(CLI::App& program);
 Verb add_compare(CLI::App& program);
 Verb add_check(CLI::App& program);
+
+// The verbs that need torch, as `lowtide` has them: each runs the other program.
+std::vector<AddVerb> torch_verbs();
 
 }  // namespace lowtide::cli

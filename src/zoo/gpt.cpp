@@ -8,6 +8,8 @@
 #include <torch/torch.h>
 
 #include "zoo/checkpoint.h"
+#include "zoo/scoring.h"
+#include "zoo/transformer_shape.h"
 
 namespace lowtide::zoo {
 namespace {
@@ -123,6 +125,24 @@ at::Tensor Gpt::forward(const at::Tensor& tokens) {
             : block->forward(x);
   }
   return at::linear(ln_f_->forward(x), wte_->weight);
+}
+
+Model make_gpt(const GptOptions& shape, const ModelOptions& options) {
+  const TransformerShape size = with_options({.layers = shape.layers,
+                                              .width = shape.width,
+                                              .heads = shape.heads,
+                                              .dropout = shape.dropout},
+                                             options);
+  const InputShape input = input_of(
+      options,
+      {.kind = InputKind::kTokens, .context = shape.context, .vocabulary = shape.vocabulary});
+  const GptOptions chosen = {.layers = size.layers,
+                             .width = size.width,
+                             .heads = size.heads,
+                             .context = input.context,
+                             .vocabulary = input.vocabulary,
+                             .dropout = size.dropout};
+  return model_of(std::make_shared<Gpt>(chosen), input);
 }
 
 }  // namespace lowtide::zoo

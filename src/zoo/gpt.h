@@ -11,6 +11,8 @@
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/normalization.h>
 
+#include "zoo/model.h"
+
 // A language model in the style of GPT-2 (Radford et al. 2019): blocks that normalise first,
 // learned positions, and a head that is the embedding turned round. Attention is torch's fused one.
 
@@ -26,6 +28,9 @@ struct GptOptions {
 
   // 354,823,168 parameters.
   static GptOptions medium() { return {.layers = 24, .width = 1024, .heads = 16}; }
+  static GptOptions large() { return {.layers = 36, .width = 1280, .heads = 20}; }
+  // 1,557,611,200 parameters.
+  static GptOptions extra_large() { return {.layers = 48, .width = 1600, .heads = 25}; }
 };
 
 class GptBlock;
@@ -47,5 +52,8 @@ class Gpt : public torch::nn::Module {
   torch::nn::LayerNorm ln_f_{nullptr};
   bool checkpoints_blocks_ = false;
 };
+
+// Heeds layers, width, heads, context, vocabulary and dropout, and has the rest from `shape`.
+Model make_gpt(const GptOptions& shape, const ModelOptions& options);
 
 }  // namespace lowtide::zoo

@@ -9,6 +9,8 @@
 #include <torch/torch.h>
 
 #include "zoo/checkpoint.h"
+#include "zoo/first_values.h"
+#include "zoo/scoring.h"
 
 namespace lowtide::zoo {
 namespace {
@@ -105,18 +107,16 @@ class ResnetBlock : public torch::nn::Module {
 Resnet::Resnet(const ResnetOptions& options) {
   const Plan& plan = plan_for(options.depth);
   conv1_ = register_module(
-      "conv1", torch::nn::Conv2d(
-                   torch::nn::Conv2dOptions(3, channels_, 7).stride(2).padding(3).bias(false)));
+      "conv1", torch::nn::Conv2d(torch::nn::Conv2dOptions(options.channels, channels_, 7)
+                                     .stride(2)
+                                     .padding(3)
+                                     .bias(false)));
   bn1_ = register_module("bn1", torch::nn::BatchNorm2d(channels_));
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
     add_stage(static_cast<int>(i), plan.blocks[i], plan.has_bottleneck);
   }
   fc_ = register_module("fc", torch::nn::Linear(channels_, options.classes));
-  for (const auto& module : modules(/*include_self=*/false)) {
-    if (auto* layer = module->as<torch::nn::Conv2d>()) {
-      torch::nn::init::kaiming_normal_(layer->weight, 0, torch::kFanOut, torch::kReLU);
-    }
-  }
+  set_convolutions_by_outputs(*this);
 }
 
 void Resnet::add_stage(int number, int blocks, bool has_bottleneck) {
@@ -142,6 +142,13 @@ at::Tensor Resnet::forward(const at::Tensor& pictures) {
             : block->forward(x);
   }
   return fc_->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
+}
+
+Model make_resnet(int depth, const ModelOptions& options) {
+  const InputShape input = input_of(options, {});
+  const ResnetOptions shape = {
+      .depth = depth, .classes = input.classes, .channels = input.channels};
+  return model_of(std::make_shared<Resnet>(shape), input);
 }
 
 }  // namespace lowtide::zoo

@@ -4,6 +4,8 @@
 
 #include <torch/torch.h>
 
+#include "zoo/scoring.h"
+
 namespace lowtide::zoo {
 namespace {
 
@@ -43,7 +45,7 @@ class Block : public torch::nn::Module {
 }  // namespace
 
 SmallResnet::SmallResnet(const SmallResnetOptions& options) {
-  first_ = register_module("first", convolution(1, options.width, 3, 1));
+  first_ = register_module("first", convolution(options.channels, options.width, 3, 1));
   norm_ = register_module("norm", torch::nn::BatchNorm2d(options.width));
   blocks_ = torch::nn::Sequential();
   std::int64_t channels = options.width;
@@ -63,6 +65,16 @@ SmallResnet::SmallResnet(const SmallResnetOptions& options) {
 at::Tensor SmallResnet::forward(const at::Tensor& pictures) {
   const at::Tensor x = norm_->forward(first_->forward(pictures)).relu_();
   return head_->forward(blocks_->forward(x).mean(at::IntArrayRef{2, 3}));
+}
+
+Model make_small_resnet(const ModelOptions& options) {
+  const SmallResnetOptions defaults;
+  const InputShape input =
+      input_of(options, {.channels = defaults.channels, .size = 28, .classes = defaults.classes});
+  const SmallResnetOptions shape = {.classes = input.classes,
+                                    .channels = input.channels,
+                                    .width = options.width.value_or(defaults.width)};
+  return model_of(std::make_shared<SmallResnet>(shape), input);
 }
 
 }  // namespace lowtide::zoo

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <gtest/gtest.h>
 
-namespace lowtide::cli {
+namespace lowtide::base {
 namespace {
 
 struct Case {
@@ -32,4 +32,4 @@ TEST(Join, PutsCommasBetween) {
 }
 
 }  // namespace
-}  // namespace lowtide::cli
+}  // namespace lowtide::base

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/check.h"
 
-namespace lowtide::cli {
+namespace lowtide::base {
 namespace {
 
 // Letters to insert, delete, replace or swap with their neighbour to get from one word to the
@@ -46,7 +46,7 @@ std::string suggestion(std::string_view typed, const std::vector<std::string>& k
     best = distance;
     nearest = &name;
   }
-  return nearest == nullptr ? "" : base::concat("; did you mean '", *nearest, "'?");
+  return nearest == nullptr ? "" : concat("; did you mean '", *nearest, "'?");
 }
 
 std::string join(const std::vector<std::string>& names) {
@@ -55,4 +55,4 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
-}  // namespace lowtide::cli
+}  // namespace lowtide::base

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide::cli {
+namespace lowtide::base {
 
 // "; did you mean 'plan'?" for the known name that is nearest to what was typed, and nothing if
 // none is near.
@@ -15,4 +15,4 @@ std::string suggestion(std::string_view typed, const std::vector<std::string>& k
 // "a, b, c".
 std::string join(const std::vector<std::string>& names);
 
-}  // namespace lowtide::cli
+}  // namespace lowtide::base

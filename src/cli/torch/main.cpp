@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "cli/command_line.h"
+#include "cli/torch/verbs.h"
+
+int main(int argument_count, char** arguments) {
+  const lowtide::cli::Program program = {
+      .version = LT_VERSION,
+      .about = "Trains models inside a memory budget.",
+      .examples =
+          "  lowtide train small_resnet --budget 40%\n"
+          "  lowtide verify small_resnet --budget 40% --steps 10\n"
+          "  lowtide models\n",
+      .verbs = {lowtide::cli::add_train, lowtide::cli::add_verify, lowtide::cli::add_models}};
+  return lowtide::cli::run_process(argument_count, arguments, program);
+}

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "cli/torch/progress_line.h"
+
+#include <cstdio>
+#include <ostream>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace lowtide::cli {
+namespace {
+
+constexpr double kWatchedSeconds = 0.1;
+constexpr double kUnwatchedSeconds = 10;
+
+template <class... Values>
+std::string format(const char* form, Values... values) {
+  char text[64];
+  std::snprintf(text, sizeof text, form, values...);
+  return text;
+}
+
+std::string time_left(double seconds) {
+  const auto whole = static_cast<long long>(seconds + 0.5);
+  if (whole < 3600) return format("%lld:%02lld", whole / 60, whole % 60);
+  return format("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace
+
+std::string progress_text(const train::Progress& progress, std::int64_t batch) {
+  std::string text = base::concat("step ", progress.step, " of ", progress.steps, ", loss ",
+                                  format("%.4f", progress.loss));
+  if (progress.seconds > 0) {
+    const double rate = static_cast<double>(progress.steps_of_run) / progress.seconds;
+    text += format(", %.0f examples/s", rate * static_cast<double>(batch));
+  }
+  if (progress.peak_bytes > 0) text += ", " + base::format_bytes(progress.peak_bytes);
+  if (progress.budget_bytes > 0) text += " of " + base::format_bytes(progress.budget_bytes);
+  if (progress.seconds > 0 && progress.step < progress.steps) {
+    const double seconds_a_step = progress.seconds / static_cast<double>(progress.steps_of_run);
+    text += ", " + time_left(seconds_a_step * static_cast<double>(progress.steps - progress.step)) +
+            " left";
+  }
+  return text;
+}
+
+bool ProgressLine::is_due(const train::Progress& progress, double now_seconds) const {
+  if (shown_seconds_ < 0 || progress.step == progress.steps) return true;
+  const double pause = console_.is_watched ? kWatchedSeconds : kUnwatchedSeconds;
+  return now_seconds - shown_seconds_ >= pause;
+}
+
+void ProgressLine::show(const train::Progress& progress, double now_seconds) {
+  if (!is_due(progress, now_seconds)) return;
+  shown_seconds_ = now_seconds;
+  const std::string text = progress_text(progress, batch_);
+  if (console_.is_watched) {
+    console_.err << "\r" << text << "\x1b[K" << std::flush;
+    is_open_ = true;
+  } else {
+    console_.err << text << std::endl;
+  }
+}
+
+void ProgressLine::say(const std::string& message) {
+  end();
+  console_.err << message << std::endl;
+}
+
+void ProgressLine::end() {
+  if (is_open_) console_.err << std::endl;
+  is_open_ = false;
+}
+
+}  // namespace lowtide::cli

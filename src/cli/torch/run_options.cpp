@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "cli/torch/run_options.h"
+
+#include <vector>
+
+#include <torch/cuda.h>
+
+#include "base/bytes.h"
+#include "cli/exit_code.h"
+#include "cli/verb_options.h"
+#include "train/optimizer.h"
+
+namespace lowtide::cli {
+namespace {
+
+constexpr const char* kRate = "--lr";
+
+template <class Value>
+CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* help,
+                 const char* type) {
+  return verb.add_option(name, value, help)->type_name(type);
+}
+
+// Without the words that CLI11 would put into the help.
+CLI::Validator positive() { return CLI::Validator(CLI::PositiveNumber).description(""); }
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return CLI::Validator(CLI::IsMember(names)).description("");
+}
+
+void add_model_options(CLI::App& verb, zoo::ModelOptions& model) {
+  const char* const group = "Model";
+  add(verb, "--size", model.size, "Height and width of pictures", "N")->group(group);
+  add(verb, "--classes", model.classes, "Classes (default: those of the data)", "N")->group(group);
+  add(verb, "--layers", model.layers, "Layers", "N")->group(group);
+  add(verb, "--width", model.width, "Channels or features", "N")->group(group);
+  add(verb, "--heads", model.heads, "Heads of attention", "N")->group(group);
+  add(verb, "--context", model.context, "Tokens in a text", "N")->group(group);
+  add(verb, "--dropout", model.dropout, "Share of activations that is left out", "X")->group(group);
+}
+
+void add_training_options(CLI::App& verb, RunChoice& choice) {
+  train::TrainingOptions& training = choice.run.training;
+  const char* const group = "Training";
+  add(verb, "--data", training.data,
+      "fashion-mnist, fashion-mnist-full, tiny-shakespeare, synthetic, a folder of IDX files or a "
+      "text file (default: by the model)",
+      "NAME|PATH")
+      ->group(group);
+  add(verb, "--batch", training.batch, "Examples in a batch (default: 64)", "N")
+      ->check(positive())
+      ->group(group);
+  add(verb, "--optimizer", training.optimizer, "sgd, adam or adamw (default: sgd)", "NAME")
+      ->check(one_of({"sgd", "adam", "adamw"}))
+      ->group(group);
+  add(verb, kRate, training.schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
+      ->check(positive())
+      ->group(group);
+  add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
+      ->check(one_of({"constant", "cosine", "step"}))
+      ->group(group);
+  add(verb, "--warmup", training.schedule.warm_up_steps, "Steps in which the rate grows", "N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
+      ->group(group);
+  add(verb, "--amp", choice.amp, "off or bf16 (default: off)", "NAME")
+      ->check(one_of({"off", "bf16"}))
+      ->group(group);
+  add(verb, "--seed", training.seed, "What all randomness comes from (default: 1)", "N")
+      ->group(group);
+  add(verb, "--device", training.device, "cpu, cuda or cuda:N (default: the first GPU, or cpu)",
+      "NAME")
+      ->group(group);
+}
+
+void add_memory_options(CLI::App& verb, train::MemoryOptions& memory) {
+  const char* const group = "Memory";
+  add_budget_option(verb, memory.budget, "SIZE")->group(group);
+  add(verb, "--policy,-p", memory.policy,
+      "Who plans: auto, online, or one of 'lowtide policies' (default: auto)", "NAME")
+      ->group(group);
+  add(verb, "--tiers", memory.tiers,
+      "Where values may be moved to: none, host or host,disk (default: host)", "LIST")
+      ->check(one_of({"none", "host", "host,disk"}))
+      ->group(group);
+  add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
+      ->group(group);
+}
+
+std::string resolve_device(const std::string& device) {
+  if (device.empty()) return torch::cuda::is_available() ? "cuda" : "cpu";
+  try {
+    const at::Device parsed(device);
+    if (parsed.is_cpu() || parsed.is_cuda()) return device;
+  } catch (const c10::Error&) {
+    // Said below, in one line.
+  }
+  throw UsageError("unknown device '" + device + "'; known are cpu, cuda and cuda:N");
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& verb, RunChoice& choice) {
+  choice.run.training.device.clear();
+  add(verb, "MODEL", choice.run.training.model, "What to train; 'lowtide models' lists them", "")
+      ->required();
+  add_training_options(verb, choice);
+  add_model_options(verb, choice.run.training.model_options);
+  add_memory_options(verb, choice.run.memory);
+  add_json_option(verb, choice.json);
+}
+
+train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
+  train::RunOptions run = choice.run;
+  train::TrainingOptions& training = run.training;
+  training.has_bf16 = choice.amp == "bf16";
+  training.device = resolve_device(training.device);
+  training.schedule.kind = train::parse_schedule(choice.schedule);
+  if (verb.count(kRate) == 0) training.schedule.rate = train::default_rate(training.optimizer);
+  try {
+    static_cast<void>(train::input_of(training.model));
+    static_cast<void>(train::session_options(run.memory, 0, training.device));
+    if (!run.memory.budget.empty()) static_cast<void>(base::parse_budget(run.memory.budget, 1));
+  } catch (const InvalidInput& error) {
+    throw UsageError(error.what());
+  }
+  return run;
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "train/run.h"
+
+// The options that `train` and `verify` share, so that they read and mean the same.
+
+namespace lowtide::cli {
+
+struct RunChoice {
+  train::RunOptions run;
+  std::string schedule = "constant";
+  std::string amp = "off";
+  bool json = false;
+};
+
+// MODEL, what and how it is trained, and --budget with its kin.
+void add_run_options(CLI::App& verb, RunChoice& choice);
+
+// What was asked for, with what was left open filled in: device, learning rate. Throws UsageError
+// for an unknown model and for combinations that make no sense.
+train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice);
+
+}  // namespace lowtide::cli

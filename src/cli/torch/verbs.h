@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cli/verbs.h"
+
+// The verbs of the program that has torch in it.
+
+namespace lowtide::cli {
+
+Verb add_train(CLI::App& program);
+Verb add_verify(CLI::App& program);
+Verb add_models(CLI::App& program);
+
+}  // namespace lowtide::cli

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "base/check.h"
+#include "cli/verbs.h"
+
+namespace lowtide::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kProgram = "lowtide-torch";
+
+// Beside this program, as in a build folder, or where programs are installed that are not typed.
+fs::path find_torch_program() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& place : {folder, folder / "../libexec/lowtide"}) {
+    if (::access((place / kProgram).c_str(), X_OK) == 0) return place / kProgram;
+  }
+  throw Error(base::concat("this verb needs torch, but the program ", kProgram,
+                           " was not built; build it with -DLOWTIDE_TORCH=ON, into the folder ",
+                           folder.string()));
+}
+
+// Becomes the other program; returns only by throwing.
+[[noreturn]] void run_torch_program(const std::string& verb, std::vector<std::string> arguments) {
+  const fs::path program = find_torch_program();
+  arguments.insert(arguments.begin(), {"lowtide", verb});
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  ::execv(program.c_str(), words.data());
+  throw Error(base::concat("cannot run ", program.string(), ": ", std::strerror(errno)));
+}
+
+Verb add_forwarded(CLI::App& program, const char* name, const char* summary) {
+  CLI::App* verb = program.add_subcommand(name, summary);
+  // Everything after the verb is the other program's, --help too.
+  verb->set_help_flag();
+  verb->prefix_command();
+  return Verb{verb, [verb](Console&) -> ExitCode {
+                run_torch_program(verb->get_name(), verb->remaining());
+              }};
+}
+
+}  // namespace
+
+std::vector<AddVerb> torch_verbs() {
+  return {[](CLI::App& program) {
+            return add_forwarded(program, "train", "Train a model inside a memory budget");
+          },
+          [](CLI::App& program) {
+            return add_forwarded(program, "verify",
+                                 "Train with and without a budget, and compare bit for bit");
+          },
+          [](CLI::App& program) {
+            return add_forwarded(program, "models", "List the models that can be trained");
+          }};
+}
+
+}  // namespace lowtide::cli

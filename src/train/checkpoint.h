@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "train/tensor_file.h"
+#include "train/training.h"
+
+namespace lowtide::train {
+
+// The folder in which a training keeps its checkpoint: one file, which is always whole. While this
+// lives, no other process takes the same folder.
+class CheckpointFolder {
+ public:
+  // Makes the folder if it is not there. Throws IoError if that or writing to it is not possible,
+  // or another process has it.
+  explicit CheckpointFolder(std::filesystem::path folder);
+  ~CheckpointFolder();
+  CheckpointFolder(const CheckpointFolder&) = delete;
+  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
+
+  std::filesystem::path file() const;
+  bool has_checkpoint() const;
+  // Throws IoError; the checkpoint before is then as it was.
+  void write(const Training& training, const TrainingOptions& options, Session* session) const;
+  // Throws InvalidInput if the checkpoint is damaged, or of a training with other options, save for
+  // the rate and its schedule.
+  void load(Training& training, const TrainingOptions& options) const;
+
+ private:
+  const std::filesystem::path folder_;
+  int opened_ = -1;
+};
+
+// What of the options a checkpoint belongs to.
+Texts identity(const TrainingOptions& options);
+
+}  // namespace lowtide::train

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "train/memory.h"
+
+#include "base/check.h"
+
+namespace lowtide::train {
+namespace {
+
+constexpr int kMeasuredSteps = 2;
+
+Means means_of(const std::string& tiers) {
+  if (tiers == "none") return Means::kRecompute;
+  LT_REQUIRE(tiers == "host" || tiers == "host,disk", "unknown tiers '", tiers,
+             "'; known are none, host and host,disk");
+  return Means::kMixed;
+}
+
+}  // namespace
+
+bool is_share(const std::string& budget) { return budget.ends_with('%'); }
+
+std::int64_t measure_plain_peak(const TrainingOptions& options,
+                                const std::shared_ptr<const zoo::DataSet>& data,
+                                const std::function<bool()>& is_stopped) {
+  Session session({.device = options.device});
+  Training training(options, data);
+  for (int i = 0; i < kMeasuredSteps && !is_stopped(); ++i) {
+    session.step([&] { training.step(); });
+  }
+  return session.stats().peak_bytes;
+}
+
+SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_bytes,
+                               const std::string& device) {
+  const Means means = means_of(memory.tiers);
+  LT_REQUIRE(memory.tiers != "host,disk" || !memory.spill_dir.empty(),
+             "--tiers host,disk needs a folder on that disk; add --spill-dir");
+  LT_REQUIRE(memory.tiers != "none" || memory.spill_dir.empty(),
+             "--tiers none and --spill-dir exclude each other; leave one of them out");
+  return {.budget = budget_bytes == 0 ? "" : std::to_string(budget_bytes),
+          .device = device,
+          .means = means,
+          .policy = memory.policy,
+          .spill_dir = memory.spill_dir};
+}
+
+}  // namespace lowtide::train

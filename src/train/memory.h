@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lowtide/session.h"
+#include "train/training.h"
+
+namespace lowtide::train {
+
+// What the user says about memory.
+struct MemoryOptions {
+  // "8GiB", or "40%" of what the training takes without a budget. Empty: none.
+  std::string budget;
+  std::string policy = "auto";
+  // Where values may be moved to: "none" (they are only recomputed), "host", or "host,disk".
+  std::string tiers = "host";
+  // Names the disk; goes with "host,disk" or stands for it.
+  std::string spill_dir;
+};
+
+// Whether the budget is a share, so that the plain peak is asked for.
+bool is_share(const std::string& budget);
+
+// The memory that the training takes when nothing is evicted: that of two steps of it in a session
+// without a budget. The training that is then begun is not touched by this. `is_stopped` is asked
+// between the steps.
+std::int64_t measure_plain_peak(const TrainingOptions& options,
+                                const std::shared_ptr<const zoo::DataSet>& data,
+                                const std::function<bool()>& is_stopped);
+
+// Throws InvalidInput for what is no size, and for combinations that make no sense.
+SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_bytes,
+                               const std::string& device);
+
+}  // namespace lowtide::train

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "train/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "train/checkpoint.h"
+#include "train/numerics.h"
+
+namespace lowtide::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void check(const RunOptions& options) {
+  LT_REQUIRE(options.steps >= 0 && options.epochs >= 0, "there are no fewer than 0 steps");
+  LT_REQUIRE(options.steps == 0 || options.epochs == 0,
+             "--steps and --epochs exclude each other; leave one of them out");
+  LT_REQUIRE(!options.resume || !options.checkpoint.empty(),
+             "--resume needs --checkpoint DIR to say where to go on from");
+  LT_REQUIRE(options.checkpoint_every > 0, "there must be at least one step between checkpoints");
+  // For its checks: before anything is measured or written.
+  static_cast<void>(session_options(options.memory, 0, options.training.device));
+}
+
+class Run {
+ public:
+  Run(RunOptions options, const Hooks& hooks) : options_(std::move(options)), hooks_(hooks) {}
+
+  Report go() {
+    check(options_);
+    data_ = open_data_for(options_.training);
+    if (options_.is_deterministic) make_deterministic(data_->kind());
+    open_folder();
+    find_budget();
+    Session session(
+        session_options(options_.memory, report_.budget_bytes, options_.training.device));
+    Training training(options_.training, data_);
+    plan_steps(training);
+    if (resumes()) {
+      folder_->load(training, options_.training);
+      hooks_.say(base::concat("going on after step ", training.steps_done(), " of ", steps_));
+    }
+    session.end_step();
+    train(training, session);
+    report_.stats = session.stats();
+    if (!report_.was_interrupted) report_.evaluation = evaluate(training, session);
+    report_.training = options_.training;
+    return std::move(report_);
+  }
+
+ private:
+  bool resumes() const { return options_.resume && folder_->has_checkpoint(); }
+
+  void open_folder() {
+    if (options_.checkpoint.empty()) return;
+    folder_.emplace(options_.checkpoint);
+    LT_REQUIRE(options_.resume || !folder_->has_checkpoint(),
+               "there is a checkpoint already; add --resume to go on from it, or name another "
+               "folder: ",
+               folder_->file().string());
+    if (options_.resume && !folder_->has_checkpoint()) {
+      hooks_.say("there is no checkpoint yet; starting from the beginning");
+    }
+  }
+
+  void find_budget() {
+    report_.policy = options_.memory.policy;
+    const std::string& budget = options_.memory.budget;
+    if (budget.empty()) return;
+    if (!is_share(budget)) {
+      report_.budget_bytes = base::parse_bytes(budget);
+    } else {
+      static_cast<void>(base::parse_budget(budget, 1));  // rubbish is refused before the measuring
+      hooks_.say("measuring what the training takes without a budget");
+      report_.plain_peak_bytes = measure_plain_peak(options_.training, data_, hooks_.is_stopped);
+      report_.budget_bytes = base::parse_budget(budget, *report_.plain_peak_bytes);
+    }
+    LT_REQUIRE(report_.budget_bytes > 0, "a budget of nothing cannot be kept: ", budget);
+  }
+
+  void plan_steps(Training& training) {
+    const std::int64_t epochs = std::max<std::int64_t>(options_.epochs, 1);
+    steps_ = options_.steps > 0 ? options_.steps : epochs * training.steps_an_epoch();
+    training.set_steps(steps_);
+  }
+
+  void train(Training& training, Session& session) {
+    std::vector<double> seconds;
+    const Clock::time_point start = Clock::now();
+    std::int64_t saved = resumes() ? training.steps_done() : -1;
+    while (training.steps_done() < steps_ && !hooks_.is_stopped()) {
+      const Clock::time_point step_start = Clock::now();
+      session.step([&training] { training.step(); });
+      report_.loss = training.loss();
+      seconds.push_back(seconds_since(step_start));
+      const SessionStats stats = session.stats();
+      hooks_.on_step({.step = training.steps_done(),
+                      .steps = steps_,
+                      .loss = *report_.loss,
+                      .seconds = seconds_since(start),
+                      .steps_of_run = static_cast<std::int64_t>(seconds.size()),
+                      .peak_bytes = stats.peak_bytes,
+                      .budget_bytes = stats.budget_bytes});
+      if (folder_ && training.steps_done() % options_.checkpoint_every == 0) {
+        folder_->write(training, options_.training, &session);
+        saved = training.steps_done();
+      }
+    }
+    if (folder_ && saved != training.steps_done() && training.steps_done() > 0) {
+      folder_->write(training, options_.training, &session);
+    }
+    if (folder_ && folder_->has_checkpoint()) report_.checkpoint = folder_->file().string();
+    report_.was_interrupted = training.steps_done() < steps_;
+    report_.steps = static_cast<std::int64_t>(seconds.size());
+    report_.steps_done = training.steps_done();
+    report_.step_seconds = median(std::move(seconds));
+  }
+
+  // Nothing also if the user does not want to wait for it.
+  std::optional<Evaluation> evaluate(const Training& training, Session& session) const {
+    const std::optional<Evaluation> evaluation =
+        training.evaluate([&](const std::function<void()>& body) {
+          if (!hooks_.is_stopped()) session.step(body);
+        });
+    return hooks_.is_stopped() ? std::nullopt : evaluation;
+  }
+
+  RunOptions options_;
+  const Hooks& hooks_;
+  std::shared_ptr<const zoo::DataSet> data_;
+  std::optional<CheckpointFolder> folder_;
+  std::int64_t steps_ = 0;
+  Report report_;
+};
+
+}  // namespace
+
+Report run(RunOptions options, const Hooks& hooks) { return Run(std::move(options), hooks).go(); }
+
+}  // namespace lowtide::train

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "train/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/errors.h"
+
+namespace lowtide::train {
+namespace {
+
+struct Case {
+  const char* name;
+  std::int64_t step;
+  double rate;
+};
+
+TEST(Schedule, GoesAsItsNameSays) {
+  // Four steps of warming up, then eight.
+  const Case cases[] = {{"constant", 0, 0.25}, {"constant", 3, 1}, {"constant", 11, 1},
+                        {"cosine", 1, 0.5},    {"cosine", 4, 1},   {"cosine", 8, 0.5},
+                        {"cosine", 12, 0},     {"step", 4, 1},     {"step", 7, 1},
+                        {"step", 8, 0.1},      {"step", 10, 0.01}, {"step", 100, 0.01}};
+  for (const Case& test : cases) {
+    const Schedule schedule = {parse_schedule(test.name), 1.0, 4, 12};
+    EXPECT_NEAR(schedule.rate_at(test.step), test.rate, 1e-12) << test.name << " " << test.step;
+  }
+}
+
+TEST(Schedule, OfAnUnknownNameIsRefused) { EXPECT_THROW(parse_schedule("linear"), InvalidInput); }
+
+}  // namespace
+}  // namespace lowtide::train

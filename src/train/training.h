@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "train/named_tensor.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
+#include "zoo/batches.h"
+#include "zoo/data_set.h"
+#include "zoo/model.h"
+
+namespace lowtide::train {
+
+// What is trained, and how. Together with the number of steps these decide every bit of the result;
+// a budget does not.
+struct TrainingOptions {
+  std::string model;
+  zoo::ModelOptions model_options;
+  // As zoo::open_data takes it. Empty: fashion-mnist for pictures, tiny-shakespeare for text.
+  std::string data;
+  std::int64_t batch = 64;
+  std::string optimizer = "sgd";
+  Schedule schedule;
+  bool has_bf16 = false;
+  // "cpu", "cuda", "cuda:1".
+  std::string device = "cpu";
+  std::uint64_t seed = 1;
+};
+
+// What the model takes as it is without options. Throws InvalidInput if there is no such model.
+zoo::InputShape input_of(const std::string& model);
+
+// Opens the data, and fills in what the options leave to it: its name, the number of classes or
+// tokens. Throws as zoo::open_data does, and InvalidInput if the options do not go with the data.
+std::shared_ptr<const zoo::DataSet> open_data_for(TrainingOptions& options);
+
+struct Evaluation {
+  double loss = 0;
+  // The share of targets that got the highest score.
+  double accuracy = 0;
+  std::int64_t examples = 0;
+};
+
+// One training: model, optimizer, and where it is in the data. Draws from torch's default
+// generators, which it seeds when it is made. A budget holds for it if the session is open before.
+class Training {
+ public:
+  // Requires: the options went through open_data_for, which gave the data. Throws InvalidInput for
+  // what the model cannot be.
+  Training(const TrainingOptions& options, std::shared_ptr<const zoo::DataSet> data);
+
+  std::int64_t steps_an_epoch() const { return batches_.steps_an_epoch(); }
+  std::int64_t steps_done() const { return steps_done_; }
+  // How many steps there are to be in all: the schedule goes by that.
+  void set_steps(std::int64_t steps) { schedule_.steps = steps; }
+
+  // The gradients stay until the next one.
+  void step();
+  // Of the last step. Waits for the device.
+  double loss() const;
+
+  // How the model does on the data's other part; runs each batch through `run`, which is what has a
+  // session manage it. Nothing if there is no such data.
+  std::optional<Evaluation> evaluate(
+      const std::function<void(const std::function<void()>&)>& run) const;
+
+  // What the further steps depend on, but for the number of steps that are done: parameters,
+  // buffers, the optimizer's states, the generators' states.
+  State state() const;
+  // Of the last step, and its loss.
+  State results() const;
+  // Takes over what state() gave. Throws InvalidInput if it is that of another training.
+  void load(const std::map<std::string, at::Tensor>& state, std::int64_t steps_done);
+
+ private:
+  State generators() const;
+  Evaluation evaluate_batch(std::int64_t first, std::int64_t count) const;
+
+  const TrainingOptions options_;
+  const at::Device device_;
+  const std::shared_ptr<const zoo::DataSet> data_;
+  const zoo::Model model_;
+  Schedule schedule_;
+  zoo::Batches batches_;
+  State parameters_;
+  State buffers_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::int64_t steps_done_ = 0;
+  at::Tensor loss_;
+};
+
+}  // namespace lowtide::train

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""What training does with bad input: exit code, one line, and nothing lost."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from training import DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest
+
+
+class Usage(TrainTest):
+    CASES = [
+        (("train",), "MODEL is required"),
+        (("train", "resnet5"), "unknown model 'resnet5'"),
+        (("train", *SMALL, "--stepz", "3"), "unknown option '--stepz'; did you mean '--steps'?"),
+        (("train", *SMALL, "--steps", "0"), "--steps"),
+        (("train", *SMALL, "--steps", "3", "--epochs", "1"), "excludes"),
+        (("train", *SMALL, "--batch", "many"), "--batch"),
+        (("train", *SMALL, "--optimizer", "adagrad"), "--optimizer"),
+        (("train", *SMALL, "--budget", "lots"), "not a size: 'lots'"),
+        (("train", *SMALL, "--budget", "x%"), "not a share: 'x%'"),
+        (("train", *SMALL, "--tiers", "host,disk"), "add --spill-dir"),
+        (("train", *SMALL, "--tiers", "none", "--spill-dir", "."), "exclude each other"),
+        (("train", *SMALL, "--resume"), "--resume requires --checkpoint"),
+        (("train", "small_resnet", "--device", "abacus"), "unknown device 'abacus'"),
+        (("verify", *SMALL), "--budget is required"),
+        (("models", "extra"), "unexpected argument 'extra'"),
+    ]
+
+    def test_names_the_fault_and_what_to_do(self):
+        for arguments, message in self.CASES:
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.fail_with(USAGE, *arguments))
+
+
+class Failures(TrainTest):
+    def test_options_that_the_model_cannot_have(self):
+        for options, message in ((("--heads", "3"), "has no use for the option 'heads'"),
+                                 (("--classes", "3"), "the data has 10 classes"),
+                                 (("--policy", "nope"), "nope"),
+                                 (("--budget", "1GiB", "--spill-dir", "nowhere"), "nowhere")):
+            with self.subTest(options=options):
+                self.assertIn(message, self.fail_with(FAILED, "train", *SMALL, "--steps", "1", *options))
+
+    def test_batch_that_the_data_does_not_fill(self):
+        self.assertIn("does not fill one batch of 9000",
+                      self.fail_with(FAILED, "train", *MODEL, "--steps", "1", "--batch", "9000"))
+
+    def test_data_that_is_missing_truncated_or_of_another_kind(self):
+        (self.folder / "folder").mkdir()
+        self.write("empty.txt", "")
+        self.write("long.txt", "to be or not to be " * 100)
+        (self.folder / "cut.gz").write_bytes(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01")
+        gpt = ("gpt", "--layers", "1", "--width", "8", "--heads", "1", "--context", "8", "--device", "cpu")
+        for model, data, message in ((SMALL, "nowhere", "no such data: 'nowhere'"),
+                                     (SMALL, "folder", "has no train-images-idx3-ubyte"),
+                                     (SMALL, "long.txt", "the model takes pictures"),
+                                     (gpt, "empty.txt", "too short to train on"),
+                                     (gpt, "cut.gz", "damaged"),
+                                     (gpt, "fashion-mnist", "the model takes text")):
+            with self.subTest(data=data):
+                self.assertIn(message, self.fail_with(FAILED, "train", *model, "--steps", "1", "--data", data))
+
+    def test_checkpoint_folders_that_cannot_be_used(self):
+        self.write("file", "text")
+        for folder in ("file", "file/below", "/proc/below"):
+            with self.subTest(folder=folder):
+                message = self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--checkpoint", folder)
+                self.assertIn("checkpoint folder " + folder, message)
+        self.assertEqual(self.read("file"), "text")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_checkpoint_folder_without_permission(self):
+        (self.folder / "closed").mkdir(mode=0o500)
+        self.assertIn("Permission denied",
+                      self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--checkpoint", "closed"))
+
+    def test_folder_that_another_training_uses(self):
+        with subprocess.Popen([PROGRAM, "train", *SMALL, "--steps", "100000", "--checkpoint", "run"],
+                              cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as process:
+            process.stderr.readline()
+            message = self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--checkpoint", "run")
+            process.kill()
+        self.assertIn("another training is using", message)
+
+
+class WrongCheckpoints(TrainTest):
+    def setUp(self):
+        super().setUp()
+        self.good = self.train("run", "--steps", "1")
+
+    def refused(self, *arguments):
+        message = self.fail_with(FAILED, "train", *arguments, "--steps", "2", "--checkpoint", "run")
+        self.assertEqual(self.checkpoint("run"), self.good, "the checkpoint was touched")
+        return message
+
+    def test_of_another_training(self):
+        gpt = ("gpt", "--layers", "1", "--width", "8", "--heads", "1", "--context", "8", "--device", "cpu")
+        for arguments, message in (((*gpt, "--resume"), "is of another model, 'small_resnet', not of 'gpt'"),
+                                   ((*MODEL, "--batch", "32", "--width", "8", "--resume"), "its width is '4', not '8'"),
+                                   ((*SMALL, "--optimizer", "adam", "--resume"), "its optimizer is 'sgd'"),
+                                   ((*SMALL, "--seed", "2", "--resume"), "its seed is '1', not '2'"),
+                                   (SMALL, "there is a checkpoint already; add --resume")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.refused(*arguments))
+
+    def test_that_is_damaged(self):
+        path = self.folder / "run" / "checkpoint.safetensors"
+        whole = self.good
+        for damaged in (b"", whole[:100], whole[:-1], whole[:2000] + b"?" + whole[2001:], b"hello" * 100):
+            with self.subTest(size=len(damaged)):
+                self.good = damaged
+                path.write_bytes(damaged)
+                self.assertIn("the checkpoint is damaged or cut short", self.refused(*SMALL, "--resume"))
+
+
+class WithoutTorch(TrainTest):
+    def test_says_what_is_missing(self):
+        shutil.copy(PROGRAM, self.folder / "lowtide")
+        done = subprocess.run([self.folder / "lowtide", "train", "resnet18"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("the program lowtide-torch was not built", done.stderr)
+        done = subprocess.run([self.folder / "lowtide", "policies"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, DONE)

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""`lowtide train`, `verify` and `models`: what they print, and that budgets and pauses change no bit."""
+
+import json
+import signal
+import subprocess
+
+from training import DOES_NOT_FIT, INTERRUPTED, PROGRAM, SMALL, TrainTest
+
+
+class Train(TrainTest):
+    def test_json_has_the_names_that_are_promised(self):
+        report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", "60%", "--json"))
+        for name in ("model", "device", "policy", "batch", "steps", "budget_bytes", "peak_bytes",
+                     "reserved_peak_bytes", "plain_peak_bytes", "step_seconds", "evictions", "recomputes",
+                     "recompute_seconds", "bytes_to_host", "bytes_to_disk", "plan_seconds", "loss", "accuracy"):
+            self.assertIn(name, report)
+        self.assertEqual((report["model"], report["steps"]), ("small_resnet", 3))
+        self.assertLessEqual(report["peak_bytes"], report["budget_bytes"])
+        self.assertAlmostEqual(report["budget_bytes"], 0.6 * report["plain_peak_bytes"], delta=1)
+        self.assertGreater(report["evictions"], 0)
+
+    def test_learns(self):
+        report = json.loads(self.succeed("train", *SMALL, "--steps", "60", "--schedule", "cosine",
+                                         "--warmup", "5", "--json"))
+        self.assertGreater(report["accuracy"], 0.4)
+
+    def test_language_model_learns(self):
+        report = json.loads(self.succeed(
+            "train", "gpt", "--layers", "1", "--width", "32", "--heads", "2", "--context", "32", "--dropout",
+            "0.1", "--batch", "16", "--optimizer", "adamw", "--amp", "bf16", "--steps", "30", "--device", "cpu",
+            "--json"))
+        self.assertEqual(report["data"], "tiny-shakespeare")
+        self.assertLess(report["loss"], 4.0)
+        self.assertGreater(report["accuracy"], 0.1)
+
+    def test_progress_in_a_file_is_plain_text(self):
+        done = self.run_program("train", *SMALL, "--steps", "2")
+        self.assertNotRegex(done.stderr, "[\r\x1b]")
+        self.assertRegex(done.stderr, r"step 2 of 2, loss \d\.\d+, \d+ examples/s, [\d.]+ MiB\n")
+        self.assertIn("accuracy", done.stdout)
+
+    def test_budget_that_is_far_too_small(self):
+        done = self.run_program("train", *SMALL, "--steps", "2", "--budget", "100KiB", "--checkpoint", "run")
+        self.assertEqual(done.returncode, DOES_NOT_FIT, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("lowtide: error: ", done.stderr.splitlines()[-1])
+
+
+class Checkpoints(TrainTest):
+    def test_budget_changes_no_bit(self):
+        for optimizer in ("sgd", "adam", "adamw"):
+            with self.subTest(optimizer=optimizer):
+                options = ("--steps", "4", "--optimizer", optimizer)
+                plain = self.train("plain-" + optimizer, *options)
+                tight = self.train("tight-" + optimizer, *options, "--budget", "70%")
+                self.assertEqual(plain, tight)
+
+    def test_resuming_changes_no_bit_under_another_budget_either(self):
+        whole = self.train("whole", "--steps", "6", "--schedule", "step")
+        self.train("parts", "--steps", "6", "--schedule", "step", "--checkpoint-every", "2")
+        self.assertEqual(whole, self.checkpoint("parts"))
+        self.train("paused", "--steps", "2")
+        self.train("paused", "--steps", "4", "--resume", "--budget", "70%")
+        # The schedule of the first parts was another, so there is something to tell apart.
+        resumed = self.train("paused", "--steps", "6", "--resume", "--budget", "80%")
+        self.assertEqual(resumed, self.train("constant", "--steps", "6"))
+        self.assertNotEqual(resumed, whole)
+
+    def test_seed_decides(self):
+        first = self.train("first", "--steps", "1", "--seed", "5")
+        self.assertEqual(first, self.train("again", "--steps", "1", "--seed", "5"))
+        self.assertNotEqual(first, self.train("other", "--steps", "1", "--seed", "6"))
+
+    def test_what_is_done_is_not_done_again(self):
+        done = self.train("run", "--steps", "2")
+        self.assertEqual(done, self.train("run", "--steps", "2", "--resume"))
+
+    def interrupt(self, *options):
+        """Sends Ctrl-C after the first step; gives the exit code and what was printed."""
+        with subprocess.Popen([PROGRAM, "train", *SMALL, "--steps", "100000", *options], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                if line.startswith("step 1 "):
+                    break
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def test_interrupting_keeps_a_checkpoint_and_says_so(self):
+        code, out, err = self.interrupt("--checkpoint", "run", "--json")
+        self.assertEqual(code, INTERRUPTED, err)
+        steps = json.loads(out)["steps"]
+        self.assertTrue(json.loads(out)["interrupted"])
+        self.assertIn(f"stopped after step {steps}; go on with --resume", err)
+        stopped = self.checkpoint("run")
+        self.assertEqual(stopped, self.train("whole", "--steps", str(steps)))
+
+    def test_interrupting_without_a_folder_says_that_nothing_was_kept(self):
+        code, _, err = self.interrupt()
+        self.assertEqual(code, INTERRUPTED, err)
+        self.assertIn("nothing was kept", err)
+
+
+class Verify(TrainTest):
+    def test_says_identical(self):
+        out = self.succeed("verify", *SMALL, "--budget", "70%", "--steps", "3")
+        self.assertTrue(out.startswith("identical over 3 steps\n"), out)
+
+    def test_json(self):
+        verdict = json.loads(self.succeed("verify", *SMALL, "--budget", "70%", "--steps", "2", "--json"))
+        self.assertIs(verdict["identical"], True)
+        self.assertNotIn("first_difference", verdict)
+        for name in ("plain_step_seconds", "step_seconds", "overhead", "plain_peak_bytes", "budget_bytes"):
+            self.assertIn(name, verdict)
+
+
+class Models(TrainTest):
+    def test_lists_them_in_both_forms(self):
+        models = json.loads(self.succeed("models", "--json"))["models"]
+        table = self.succeed("models")
+        self.assertIn("small_resnet", [model["name"] for model in models])
+        for model in models:
+            self.assertIn(model["name"], table)
+
+    def test_help_of_every_verb(self):
+        for verb in ("train", "verify", "models"):
+            self.assertIn(verb, self.succeed("--help"))
+            self.assertIn("Examples:\n  lowtide " + verb, self.succeed(verb, "--help"))

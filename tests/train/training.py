@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""What the tests of training from the command line share: a training that takes a second on a CPU."""
+
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from program import DOES_NOT_FIT, DONE, FAILED, PROGRAM, USAGE, ProgramTest  # noqa: E402,F401
+
+INTERRUPTED = 130
+
+# Threads that wait for each other in turns take long where other tests run at the same time.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+MODEL = ("small_resnet", "--device", "cpu")
+SMALL = (*MODEL, "--width", "4", "--batch", "32")
+CHECKPOINT = "checkpoint.safetensors"
+
+
+class TrainTest(ProgramTest):
+    """A test with an empty folder of its own."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "step.trace").unlink()
+
+    def checkpoint(self, folder):
+        return (self.folder / folder / CHECKPOINT).read_bytes()
+
+    def train(self, folder, *options):
+        """Trains with a checkpoint in `folder` and gives its bytes."""
+        self.succeed("train", *SMALL, "--checkpoint", folder, *options)
+        self.assertEqual([CHECKPOINT], [path.name for path in (self.folder / folder).iterdir()])
+        return self.checkpoint(folder)
