@@ -6,8 +6,14 @@
 //
 // | difference | reason |
 // |---|---|
-// | the engine has Left | bytes of a moved value go when room is needed, not when they are copied |
+// | the engine has Left | bytes of a moved value go with the tick in which their copy has ended,
+// which
+//   is no action of the plan |
 // | a Fetch is missing | the bytes never left, neither in this step nor at the end of the last |
+// | the peak of evict_all is another | what it fetches while it is still leaving never left, so it
+// is
+//   not there twice; and before a parameter is written, what can only be recomputed from it comes
+//   back |
 // | a plan is not compared | it needs more than the budget, so that the online rule has to help |
 // | a plan is not compared | it holds what a later op overwrites in place, which eager torch cannot
 //   keep: the engine computes it once more |
@@ -41,7 +47,7 @@ using Events = std::vector<StepEvent>;
 // four guided steps a slow plan may be dropped.
 constexpr int kSteps = 5;
 constexpr std::size_t kMostLeftOut = 3;
-constexpr double kMedianPercent = 0.5;
+constexpr double kMostPercent = 2;
 
 struct Case {
   std::string policy;
@@ -80,19 +86,9 @@ struct GuidedRun {
   Events before_last;
   Events last;
   SessionStats stats;
-  // The most that was held in the last step without what was free to go.
+  // The most that was held in the last step.
   std::int64_t peak_bytes = 0;
 };
-
-// Bytes of values that go as soon as room is needed.
-std::int64_t leaving_bytes(run::Books& books) {
-  run::Books::Lock lock(books);
-  std::int64_t bytes = 0;
-  for (const run::Cell* cell : books.cells(lock)) {
-    if (cell->value->is_resident() && cell->value->is_leaving) bytes += cell->value->bytes;
-  }
-  return bytes;
-}
 
 // Listens while it is there.
 class PeakMeter {
@@ -100,8 +96,7 @@ class PeakMeter {
   PeakMeter(const session::ManagedDevice& managed, std::int64_t& peak_bytes) {
     peak_bytes = 0;
     on_metered_allocation([&managed, &peak_bytes] {
-      const std::int64_t free_to_go = leaving_bytes(managed.runtime.books());
-      peak_bytes = std::max(peak_bytes, managed.device.ledger().held_bytes() - free_to_go);
+      peak_bytes = std::max(peak_bytes, managed.device.ledger().held_bytes());
     });
   }
   ~PeakMeter() { on_metered_allocation(nullptr); }
@@ -259,14 +254,15 @@ TEST_P(Parity, OfEventsAndPeak) {
   LT_SKIP_IF(why_skip(chosen));
   if (!test_device().is_cpu()) GTEST_SKIP() << "only the CPU's allocations are metered";
   const Reference& plain = reference(chosen, 2);
-  std::vector<double> differences;
+  std::size_t compared = 0;
   for (const Case& each : cases()) {
     const auto over = compare(chosen, each, plain.budget(each.share_percent));
-    if (over) differences.push_back(std::abs(*over));
+    if (!over) continue;
+    ++compared;
+    if (each.policy == "evict_all") continue;
+    EXPECT_LE(std::abs(*over), kMostPercent) << each.policy;
   }
-  ASSERT_GE(differences.size(), cases().size() - kMostLeftOut);
-  std::sort(differences.begin(), differences.end());
-  EXPECT_LE(differences[differences.size() / 2], kMedianPercent);
+  EXPECT_GE(compared, cases().size() - kMostLeftOut);
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, Parity,
