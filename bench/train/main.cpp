@@ -20,18 +20,18 @@ struct Arguments {
   MeasureOptions measure;
   bool op_costs = false;
   std::string save_trace;
-  std::string budget;
   std::string json;
   std::string commit;
   std::string machine;
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
-  app.add_option("--model", arguments.work.model, "resnet18 to resnet152, or gpt2-medium");
+  app.add_option("--model", arguments.work.model,
+                 "resnet18 to resnet152, gpt2-medium, or one of the zoo's for pictures");
   app.add_option("--device", arguments.work.device, "cpu or cuda");
   app.add_option("--batch", arguments.work.batch, "0: the benchmark's own");
   app.add_option("--size", arguments.work.size, "of pictures, or of texts; 0: the benchmark's own");
-  app.add_option("--layers", arguments.work.layers, "of the GPT; 0: as many as it has");
+  app.add_option("--layers", arguments.work.layers, "0: as many as the model has");
   app.add_option("--vocabulary", arguments.work.vocabulary, "of the GPT");
   app.add_option("--warm-up", arguments.measure.warm_up_steps, "steps before the timed ones");
   app.add_flag("!--torch-pages", arguments.measure.own_pages,
@@ -43,7 +43,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--op-costs", arguments.op_costs, "measure the host's cost of an op instead");
   app.add_option("--save-trace", arguments.save_trace,
                  "write a plain step down in this file instead, for lowtide plan and simulate");
-  app.add_option("--budget", arguments.budget, "with --save-trace: of the session it is seen in");
+  app.add_option("--budget", arguments.measure.budget,
+                 "also guided under this: a size, or a share of the plain peak as 14%; with "
+                 "--save-trace: of the session the step is seen in");
   app.add_option("--json", arguments.json, "also write the figures to this file");
   app.add_option("--commit", arguments.commit, "said in the file");
   app.add_option("--machine", arguments.machine, "said in the file");
@@ -80,7 +82,7 @@ std::vector<std::string> too_costly(const std::vector<OpCost>& costs) {
 
 int run(const Arguments& arguments, const std::string& command) {
   if (!arguments.save_trace.empty()) {
-    save_trace(arguments.work, arguments.budget, arguments.save_trace);
+    save_trace(arguments.work, arguments.measure.budget, arguments.save_trace);
     return 0;
   }
   nlohmann::json json = {

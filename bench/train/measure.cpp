@@ -24,7 +24,7 @@ class Rounds {
   Rounds(const WorkOptions& work, const MeasureOptions& options)
       : options_(options), device_(work.device), work_(make_work(work)) {
     result_.work = work;
-    for (Mode& mode : modes_for(work.model)) {
+    for (Mode& mode : modes_for(work.model, options.budget)) {
       if (is_wanted(mode)) result_.rows.push_back({.mode = std::move(mode)});
     }
   }
@@ -94,8 +94,9 @@ class Rounds {
 
   void run_in_session(Row& row) {
     const Mode& mode = row.mode;
-    row.budget_bytes = static_cast<std::int64_t>(mode.budget_share *
-                                                 static_cast<double>(result_.plain_peak_bytes));
+    row.budget_bytes =
+        mode.budget_bytes + static_cast<std::int64_t>(
+                                mode.budget_share * static_cast<double>(result_.plain_peak_bytes));
     const std::string budget = row.budget_bytes == 0 ? "" : std::to_string(row.budget_bytes) + "B";
     Session session({.budget = budget,
                      .device = device_,

@@ -14,17 +14,20 @@
 namespace lowtide::bench {
 
 struct MeasureOptions {
-  // A plan is made from the second step and takes effect with the third.
-  int warm_up_steps = 4;
+  // A plan is made from the second step and takes effect with the third; fetches that come late are
+  // hurried in some of those that follow.
+  int warm_up_steps = 8;
   // See SessionOptions.
   bool own_pages = true;
+  // Of one more mode; empty: there is none.
+  std::string budget{};
   int timed_steps = 5;
   // All modes in turn, so often.
   int rounds = 5;
   // No round is begun after so long, except the first two; 0: no limit.
   double seconds = 0;
   // If not empty, only modes whose name holds one of these; plain and watching always.
-  std::vector<std::string> only;
+  std::vector<std::string> only{};
 };
 
 // One mode over all rounds.

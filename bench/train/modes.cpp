@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "modes.h"
 
+#include "base/bytes.h"
+
 namespace lowtide::bench {
 namespace {
 
@@ -38,14 +40,30 @@ constexpr Row kSessions[] = {
 };
 constexpr double kResnetCheckpointRatio = 1.30;
 constexpr double kGptCheckpointRatio = 1.40;
+// VGG-16 with 256 pictures under 12 GiB, and a CIFAR ResNet of 1000 layers under a seventh.
+constexpr double kVggRatio = 1.10;
+constexpr double kDeepResnetRatio = 1.40;
 
 std::optional<double> prediction(double ratio) {
   return ratio > 0 ? std::optional(ratio) : std::nullopt;
 }
 
+Mode guided_under(const std::string& model, const std::string& budget) {
+  Mode mode = {.name = "guided " + budget, .has_session = true, .policy = "auto"};
+  if (budget.ends_with('%')) {
+    constexpr std::int64_t kParts = 1'000'000;
+    mode.budget_share =
+        static_cast<double>(base::parse_budget(budget, kParts)) / static_cast<double>(kParts);
+  } else {
+    mode.budget_bytes = base::parse_bytes(budget);
+  }
+  mode.predicted_ratio = model.starts_with("vgg") ? kVggRatio : kDeepResnetRatio;
+  return mode;
+}
+
 }  // namespace
 
-std::vector<Mode> modes_for(const std::string& model) {
+std::vector<Mode> modes_for(const std::string& model, const std::string& budget) {
   const bool is_gpt = model.starts_with("gpt");
   std::vector<Mode> modes = {{.name = "plain", .predicted_ratio = 1.0}};
   for (const Row& row : kSessions) {
@@ -56,6 +74,8 @@ std::vector<Mode> modes_for(const std::string& model) {
                      .policy = row.policy,
                      .predicted_ratio = prediction(is_gpt ? row.gpt_ratio : row.resnet_ratio)});
   }
+  if (!budget.empty()) modes.push_back(guided_under(model, budget));
+  if (!is_gpt && !model.starts_with("resnet")) return modes;
   modes.push_back({.name = "checkpoint per block",
                    .checkpoint_blocks = true,
                    .predicted_ratio = is_gpt ? kGptCheckpointRatio : kResnetCheckpointRatio});

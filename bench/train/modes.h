@@ -15,8 +15,9 @@ namespace lowtide::bench {
 struct Mode {
   std::string name;
   bool has_session = false;
-  // Of the plain peak; 0: the session has no budget.
+  // Of the plain peak; 0: the session has no budget, or one in bytes.
   double budget_share = 0;
+  std::int64_t budget_bytes = 0;
   Means means = Means::kMixed;
   // As SessionOptions::policy.
   std::string policy = "online";
@@ -25,7 +26,8 @@ struct Mode {
   std::optional<double> predicted_ratio{};
 };
 
-// All modes for a model, plain first and the one without budget next.
-std::vector<Mode> modes_for(const std::string& model);
+// All modes for a model, plain first and the one without budget next; with `budget`, one more that
+// is guided under it. Throws InvalidInput if it is neither a size nor a percentage.
+std::vector<Mode> modes_for(const std::string& model, const std::string& budget);
 
 }  // namespace lowtide::bench

@@ -11,6 +11,7 @@
 #include <torch/torch.h>
 
 #include "optimizers.h"
+#include "zoo/catalogue.h"
 #include "zoo/gpt.h"
 #include "zoo/resnet.h"
 
@@ -85,6 +86,28 @@ Model make_gpt(const WorkOptions& options) {
           .make_optimizer = make_fused_adamw};
 }
 
+// Any other model of the zoo that classifies pictures.
+Model make_from_zoo(const WorkOptions& options) {
+  const at::Device device(options.device);
+  zoo::ModelOptions shape;
+  if (options.size > 0) shape.size = options.size;
+  if (options.layers > 0) shape.layers = options.layers;
+  const zoo::Model net = zoo::make_model(options.model, shape);
+  if (net.input.kind != zoo::InputKind::kPictures || net.input.is_dense) {
+    throw std::invalid_argument(options.model + " does not classify pictures");
+  }
+  net.module->to(device);
+  const at::Tensor pictures =
+      torch::randn({options.batch, net.input.channels, net.input.size, net.input.size},
+                   at::TensorOptions(device));
+  const at::Tensor labels = torch::randint(net.input.classes, {options.batch},
+                                           at::TensorOptions(device).dtype(at::kLong));
+  return {.module = net.module,
+          .loss = [=] { return net.loss(pictures, labels); },
+          .checkpoint_blocks = [](bool) {},
+          .make_optimizer = make_momentum};
+}
+
 Model make_model(const WorkOptions& options) {
   torch::manual_seed(kSeed);
   const std::string resnet = "resnet";
@@ -92,7 +115,7 @@ Model make_model(const WorkOptions& options) {
     return make_resnet(options, std::stoi(options.model.substr(resnet.size())));
   }
   if (options.model == "gpt2-medium") return make_gpt(options);
-  throw std::invalid_argument("unknown model " + options.model);
+  return make_from_zoo(options);
 }
 
 std::vector<std::int64_t> sums_of_bits(const std::vector<at::Tensor>& tensors) {
@@ -166,8 +189,9 @@ class Training final : public Work {
 WorkOptions with_defaults(WorkOptions options) {
   const bool is_gpt = options.model.starts_with("gpt");
   if (options.batch == 0) options.batch = is_gpt ? 8 : 128;
-  if (options.size == 0) options.size = is_gpt ? 1024 : 224;
-  if (options.layers == 0) options.layers = zoo::GptOptions::medium().layers;
+  if (options.size == 0 && is_gpt) options.size = 1024;
+  if (options.size == 0 && options.model.starts_with("resnet")) options.size = 224;
+  if (options.layers == 0 && is_gpt) options.layers = zoo::GptOptions::medium().layers;
   return options;
 }
 
@@ -180,7 +204,7 @@ void set_numerics(const std::string& model) {
   // Max pooling's backward has atomic sums in one of its layouts, which is not the one used here,
   // and refuses to run at all unless this only warns. Attention's, on the other hand, sums in a
   // fixed order only if it does not.
-  context.setDeterministicAlgorithms(true, /*warn_only=*/model.starts_with("resnet"));
+  context.setDeterministicAlgorithms(true, /*warn_only=*/!model.starts_with("gpt"));
   context.setDeterministicFillUninitializedMemory(false);
   context.setDeterministicCuDNN(true);
   // Each thread would choose kernels for itself, by how long they took.

@@ -12,13 +12,13 @@
 namespace lowtide::bench {
 
 struct WorkOptions {
-  // "resnet50" (any depth) or "gpt2-medium".
+  // "resnet50" (any depth), "gpt2-medium", or another model of the zoo that classifies pictures.
   std::string model = "resnet50";
   std::string device = "cuda";
   std::int64_t batch = 0;
-  // Height and width of pictures; length of texts.
+  // Height and width of pictures; length of texts; 0: the model's own.
   std::int64_t size = 0;
-  // Of the GPT; 0: as many as medium has.
+  // 0: as many as the model has.
   std::int64_t layers = 0;
   std::int64_t vocabulary = 50304;
 };
