@@ -62,6 +62,11 @@ std::vector<AddVerb> torch_verbs() {
                                  "Train with and without a budget, and compare bit for bit");
           },
           [](CLI::App& program) {
+            return add_forwarded(
+                program, "profile",
+                "Record a step of a training, and show what takes memory and time");
+          },
+          [](CLI::App& program) {
             return add_forwarded(program, "models", "List the models that can be trained");
           }};
 }
