@@ -11,6 +11,7 @@ namespace lowtide::cli {
 Verb add_train(CLI::App& program);
 Verb add_verify(CLI::App& program);
 Verb add_profile(CLI::App& program);
+Verb add_max_batch(CLI::App& program);
 Verb add_models(CLI::App& program);
 
 }  // namespace lowtide::cli
