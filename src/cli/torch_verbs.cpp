@@ -71,6 +71,10 @@ std::vector<AddVerb> torch_verbs() {
                              "Find the largest batch that trains inside a budget, and the fastest");
       },
       [](CLI::App& program) {
+        return add_forwarded(program, "doctor",
+                             "Tell what this machine offers, and what is missing");
+      },
+      [](CLI::App& program) {
         return add_forwarded(program, "models", "List the models that can be trained");
       }};
 }
