@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 // A step that does not fit is planned after the second, so that the others go by the plan.
 constexpr int kUntimedSteps = 2;
 constexpr int kSteps = 5;
-// Batch norm refuses a single value a channel, so one example comes last.
+// One example comes last: batch norm may refuse it, as a single value a channel.
 constexpr std::int64_t kFirstBatch = 2;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -64,9 +64,10 @@ class Search {
     result_.was_interrupted = hooks_.is_stopped();
     if (result_.was_interrupted) return;
     if (managed == 0) {
-      throw OutOfMemory(base::concat("not even one example trains within ",
-                                     base::format_bytes(result_.budget_bytes), ": ",
-                                     tries_.at(1).refusal));
+      const BatchTry& smallest = tries_.at(std::min(kFirstBatch, result_.most));
+      throw OutOfMemory(base::concat("no batch trains within ",
+                                     base::format_bytes(result_.budget_bytes), "; with a batch of ",
+                                     smallest.batch, ": ", smallest.refusal));
     }
     if (plain > 0) result_.plain = tries_.at(plain);
     result_.managed = tries_.at(managed);
@@ -99,6 +100,9 @@ class Search {
     } catch (const OutOfMemory& error) {
       return {.batch = batch, .refusal = first_line(error.what())};
     } catch (const c10::OutOfMemoryError& error) {
+      return {.batch = batch, .refusal = first_line(error.what_without_backtrace())};
+    } catch (const c10::Error& error) {
+      if (batch >= kFirstBatch || result_.most < kFirstBatch) throw;
       return {.batch = batch, .refusal = first_line(error.what_without_backtrace())};
     }
   }
@@ -133,7 +137,7 @@ class Search {
     if (hooks_.is_stopped()) return;
     hooks_.say(base::concat(
         "batch ", tried.batch, ": ",
-        !tried.fits() ? "does not fit"
+        !tried.fits() ? "does not train"
                       : base::concat(static_cast<std::int64_t>(tried.examples_per_second()),
                                      " examples/s, ", tried.evictions, " evictions")));
   }

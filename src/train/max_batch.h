@@ -17,7 +17,7 @@ namespace lowtide::train {
 // Some steps of a training from its beginning.
 struct BatchTry {
   std::int64_t batch = 0;
-  // Why the budget could not be kept; empty: it was.
+  // Why it does not train, mostly for want of memory; empty: it does.
   std::string refusal{};
   // Nothing had to leave the device.
   bool is_plain = false;
@@ -48,8 +48,8 @@ struct MaxBatch {
   bool was_interrupted = false;
 };
 
-// Looks at training and memory of the options. Throws OutOfMemory if not even one example fits,
-// InvalidInput without a budget in bytes, and else as run() does.
+// Looks at training and memory of the options. Throws OutOfMemory if no batch fits, InvalidInput
+// without a budget in bytes, and else as run() does.
 MaxBatch max_batch(RunOptions options, std::int64_t most, const Hooks& hooks);
 
 }  // namespace lowtide::train

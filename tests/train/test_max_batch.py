@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 
-from training import DOES_NOT_FIT, INTERRUPTED, MODEL, PROGRAM, USAGE, TrainTest
+from training import DOES_NOT_FIT, FAILED, INTERRUPTED, MODEL, PROGRAM, USAGE, TrainTest
 
 TINY = (*MODEL, "--width", "4")
 
@@ -59,18 +59,22 @@ class MaxBatch(TrainTest):
         self.assertEqual(found["managed"]["batch"], found["most"])
         self.assertLess(found["most"], 1900)
 
-    def test_not_even_one_example(self):
+    def test_no_batch_fits(self):
         done = self.run_program("max-batch", *TINY, "--budget", "100KiB")
         self.assertEqual(done.returncode, DOES_NOT_FIT, done.stderr)
         self.assertEqual(done.stdout, "")
-        self.assertIn("not even one example trains within 100.0 KiB", done.stderr.splitlines()[-1])
+        self.assertIn("no batch trains within 100.0 KiB; with a batch of 2: out of memory", done.stderr.splitlines()[-1])
 
-    def test_only_managed(self):
-        """A budget in which nothing trains without evictions."""
-        found = json.loads(self.succeed("max-batch", *MODEL, "--width", "32", "--optimizer", "adam",
-                                        "--budget", "13MiB", "--most", "2", "--json"))
+    def test_budget_in_which_something_is_always_evicted(self):
+        """And batch norm refuses a single example, for the last pictures are of one pixel."""
+        options = (*MODEL, "--width", "32", "--size", "4", "--optimizer", "adam", "--budget", "9MiB")
+        found = json.loads(self.succeed("max-batch", *options, "--most", "2", "--json"))
         self.assertIsNone(found["plain"])
+        self.assertEqual(found["managed"]["batch"], 2)
         self.assertGreater(found["managed"]["evictions"], 0)
+        self.assertIn("more than 1 value per channel", found["tries"][0]["refusal"])
+        message = self.fail_with(FAILED, "max-batch", *options, "--most", "1")
+        self.assertIn("more than 1 value per channel", message)
 
     def test_can_be_interrupted(self):
         with subprocess.Popen([PROGRAM, "max-batch", *TINY, "--budget", "1GiB"], cwd=self.folder,

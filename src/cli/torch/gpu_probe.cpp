@@ -92,6 +92,7 @@ std::optional<LinkFacts> measure_link(int gpu, std::string& failure) {
   } catch (const std::exception& error) {
     failure = error.what();
     failure.resize(std::min(failure.find('\n'), failure.size()));
+    while (failure.ends_with('.')) failure.pop_back();
     return std::nullopt;
   }
 }
