@@ -54,16 +54,29 @@ Verb add_forwarded(CLI::App& program, const char* name, const char* summary) {
 }  // namespace
 
 std::vector<AddVerb> torch_verbs() {
-  return {[](CLI::App& program) {
-            return add_forwarded(program, "train", "Train a model inside a memory budget");
-          },
-          [](CLI::App& program) {
-            return add_forwarded(program, "verify",
-                                 "Train with and without a budget, and compare bit for bit");
-          },
-          [](CLI::App& program) {
-            return add_forwarded(program, "models", "List the models that can be trained");
-          }};
+  return {
+      [](CLI::App& program) {
+        return add_forwarded(program, "train", "Train a model inside a memory budget");
+      },
+      [](CLI::App& program) {
+        return add_forwarded(program, "verify",
+                             "Train with and without a budget, and compare bit for bit");
+      },
+      [](CLI::App& program) {
+        return add_forwarded(program, "profile",
+                             "Record a step of a training, and show what takes memory and time");
+      },
+      [](CLI::App& program) {
+        return add_forwarded(program, "max-batch",
+                             "Find the largest batch that trains inside a budget, and the fastest");
+      },
+      [](CLI::App& program) {
+        return add_forwarded(program, "doctor",
+                             "Tell what this machine offers, and what is missing");
+      },
+      [](CLI::App& program) {
+        return add_forwarded(program, "models", "List the models that can be trained");
+      }};
 }
 
 }  // namespace lowtide::cli

@@ -125,6 +125,6 @@ class Models(TrainTest):
             self.assertIn(model["name"], table)
 
     def test_help_of_every_verb(self):
-        for verb in ("train", "verify", "models"):
+        for verb in ("train", "verify", "profile", "max-batch", "doctor", "models"):
             self.assertIn(verb, self.succeed("--help"))
             self.assertIn("Examples:\n  lowtide " + verb, self.succeed(verb, "--help"))

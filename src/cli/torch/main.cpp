@@ -10,7 +10,11 @@ int main(int argument_count, char** arguments) {
       .examples =
           "  lowtide train small_resnet --budget 40%\n"
           "  lowtide verify small_resnet --budget 40% --steps 10\n"
+          "  lowtide profile small_resnet -o step.json\n"
+          "  lowtide max-batch small_resnet --budget 200MiB\n"
+          "  lowtide doctor\n"
           "  lowtide models\n",
-      .verbs = {lowtide::cli::add_train, lowtide::cli::add_verify, lowtide::cli::add_models}};
+      .verbs = {lowtide::cli::add_train, lowtide::cli::add_verify, lowtide::cli::add_profile,
+                lowtide::cli::add_max_batch, lowtide::cli::add_doctor, lowtide::cli::add_models}};
   return lowtide::cli::run_process(argument_count, arguments, program);
 }

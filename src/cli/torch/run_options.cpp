@@ -15,6 +15,7 @@ namespace lowtide::cli {
 namespace {
 
 constexpr const char* kRate = "--lr";
+constexpr const char* kTrainingGroup = "Training";
 
 template <class Value>
 CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* help,
@@ -28,7 +29,7 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
   return CLI::Validator(CLI::IsMember(names)).description("");
 }
 
-void add_model_options(CLI::App& verb, zoo::ModelOptions& model) {
+void add_size_options(CLI::App& verb, zoo::ModelOptions& model) {
   const char* const group = "Model";
   add(verb, "--size", model.size, "Height and width of pictures", "N")->group(group);
   add(verb, "--classes", model.classes, "Classes (default: those of the data)", "N")->group(group);
@@ -39,51 +40,17 @@ void add_model_options(CLI::App& verb, zoo::ModelOptions& model) {
   add(verb, "--dropout", model.dropout, "Share of activations that is left out", "X")->group(group);
 }
 
-void add_training_options(CLI::App& verb, RunChoice& choice) {
-  train::TrainingOptions& training = choice.run.training;
-  const char* const group = "Training";
-  add(verb, "--data", training.data,
-      "fashion-mnist, fashion-mnist-full, tiny-shakespeare, synthetic, a folder of IDX files or a "
-      "text file (default: by the model)",
-      "NAME|PATH")
-      ->group(group);
-  add(verb, "--batch", training.batch, "Examples in a batch (default: 64)", "N")
+void add_rate_options(CLI::App& verb, RunChoice& choice) {
+  train::Schedule& schedule = choice.run.training.schedule;
+  add(verb, kRate, schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
       ->check(positive())
-      ->group(group);
-  add(verb, "--optimizer", training.optimizer, "sgd, adam or adamw (default: sgd)", "NAME")
-      ->check(one_of({"sgd", "adam", "adamw"}))
-      ->group(group);
-  add(verb, kRate, training.schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
-      ->check(positive())
-      ->group(group);
+      ->group(kTrainingGroup);
   add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
       ->check(one_of({"constant", "cosine", "step"}))
-      ->group(group);
-  add(verb, "--warmup", training.schedule.warm_up_steps, "Steps in which the rate grows", "N")
+      ->group(kTrainingGroup);
+  add(verb, "--warmup", schedule.warm_up_steps, "Steps in which the rate grows", "N")
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
-      ->group(group);
-  add(verb, "--amp", choice.amp, "off or bf16 (default: off)", "NAME")
-      ->check(one_of({"off", "bf16"}))
-      ->group(group);
-  add(verb, "--seed", training.seed, "What all randomness comes from (default: 1)", "N")
-      ->group(group);
-  add(verb, "--device", training.device, "cpu, cuda or cuda:N (default: the first GPU, or cpu)",
-      "NAME")
-      ->group(group);
-}
-
-void add_memory_options(CLI::App& verb, train::MemoryOptions& memory) {
-  const char* const group = "Memory";
-  add_budget_option(verb, memory.budget, "SIZE")->group(group);
-  add(verb, "--policy,-p", memory.policy,
-      "Who plans: auto, online, or one of 'lowtide policies' (default: auto)", "NAME")
-      ->group(group);
-  add(verb, "--tiers", memory.tiers,
-      "Where values may be moved to: none, host or host,disk (default: host)", "LIST")
-      ->check(one_of({"none", "host", "host,disk"}))
-      ->group(group);
-  add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
-      ->group(group);
+      ->group(kTrainingGroup);
 }
 
 std::string resolve_device(const std::string& device) {
@@ -99,13 +66,55 @@ std::string resolve_device(const std::string& device) {
 
 }  // namespace
 
+void add_model_options(CLI::App& verb, RunChoice& choice) {
+  train::TrainingOptions& training = choice.run.training;
+  training.device.clear();
+  add(verb, "MODEL", training.model, "What to train; 'lowtide models' lists them", "")->required();
+  add(verb, "--data", training.data,
+      "fashion-mnist, fashion-mnist-full, tiny-shakespeare, synthetic, a folder of IDX files or a "
+      "text file (default: by the model)",
+      "NAME|PATH")
+      ->group(kTrainingGroup);
+  add(verb, "--optimizer", training.optimizer, "sgd, adam or adamw (default: sgd)", "NAME")
+      ->check(one_of({"sgd", "adam", "adamw"}))
+      ->group(kTrainingGroup);
+  add(verb, "--amp", choice.amp, "off or bf16 (default: off)", "NAME")
+      ->check(one_of({"off", "bf16"}))
+      ->group(kTrainingGroup);
+  add(verb, "--seed", training.seed, "What all randomness comes from (default: 1)", "N")
+      ->group(kTrainingGroup);
+  add(verb, "--device", training.device, "cpu, cuda or cuda:N (default: the first GPU, or cpu)",
+      "NAME")
+      ->group(kTrainingGroup);
+  add_size_options(verb, training.model_options);
+}
+
+void add_batch_option(CLI::App& verb, RunChoice& choice) {
+  add(verb, "--batch", choice.run.training.batch, "Examples in a batch (default: 64)", "N")
+      ->check(positive())
+      ->group(kTrainingGroup);
+}
+
+void add_memory_options(CLI::App& verb, RunChoice& choice) {
+  train::MemoryOptions& memory = choice.run.memory;
+  const char* const group = "Memory";
+  add_budget_option(verb, memory.budget, "SIZE")->group(group);
+  add(verb, "--policy,-p", memory.policy,
+      "Who plans: auto, online, or one of 'lowtide policies' (default: auto)", "NAME")
+      ->group(group);
+  add(verb, "--tiers", memory.tiers,
+      "Where values may be moved to: none, host or host,disk (default: host)", "LIST")
+      ->check(one_of({"none", "host", "host,disk"}))
+      ->group(group);
+  add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
+      ->group(group);
+}
+
 void add_run_options(CLI::App& verb, RunChoice& choice) {
-  choice.run.training.device.clear();
-  add(verb, "MODEL", choice.run.training.model, "What to train; 'lowtide models' lists them", "")
-      ->required();
-  add_training_options(verb, choice);
-  add_model_options(verb, choice.run.training.model_options);
-  add_memory_options(verb, choice.run.memory);
+  add_model_options(verb, choice);
+  add_batch_option(verb, choice);
+  add_rate_options(verb, choice);
+  add_memory_options(verb, choice);
   add_json_option(verb, choice.json);
 }
 
@@ -115,7 +124,9 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
   training.has_bf16 = choice.amp == "bf16";
   training.device = resolve_device(training.device);
   training.schedule.kind = train::parse_schedule(choice.schedule);
-  if (verb.count(kRate) == 0) training.schedule.rate = train::default_rate(training.optimizer);
+  const CLI::Option* rate = verb.get_option_no_throw(kRate);
+  if (rate == nullptr || rate->count() == 0)
+    training.schedule.rate = train::default_rate(training.optimizer);
   try {
     static_cast<void>(train::input_of(training.model));
     static_cast<void>(train::session_options(run.memory, 0, training.device));

@@ -9,7 +9,7 @@
 
 #include "train/run.h"
 
-// The options that `train` and `verify` share, so that they read and mean the same.
+// The options that the verbs which train share, so that they read and mean the same.
 
 namespace lowtide::cli {
 
@@ -20,7 +20,12 @@ struct RunChoice {
   bool json = false;
 };
 
-// MODEL, what and how it is trained, and --budget with its kin.
+// MODEL and its sizes, the data, the optimizer, the device.
+void add_model_options(CLI::App& verb, RunChoice& choice);
+void add_batch_option(CLI::App& verb, RunChoice& choice);
+// --budget with its kin.
+void add_memory_options(CLI::App& verb, RunChoice& choice);
+// All of these, the learning rate and --json.
 void add_run_options(CLI::App& verb, RunChoice& choice);
 
 // What was asked for, with what was left open filled in: device, learning rate. Throws UsageError

@@ -10,6 +10,9 @@ namespace lowtide::cli {
 
 Verb add_train(CLI::App& program);
 Verb add_verify(CLI::App& program);
+Verb add_profile(CLI::App& program);
+Verb add_max_batch(CLI::App& program);
+Verb add_doctor(CLI::App& program);
 Verb add_models(CLI::App& program);
 
 }  // namespace lowtide::cli

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "cli/table.h"
+#include "cli/torch/run_options.h"
+#include "cli/torch/run_verb.h"
+#include "cli/torch/verbs.h"
+#include "cli/verb_options.h"
+#include "train/max_batch.h"
+
+namespace lowtide::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kDefaultMost = 65536;
+constexpr const char* kExamples =
+    "\nExamples:\n"
+    "  lowtide max-batch small_resnet --budget 200MiB\n"
+    "  lowtide max-batch gpt --layers 4 --width 128 --heads 4 --context 128 --budget 8GiB --json\n"
+    "\nEach batch is tried by some steps of a training from its beginning; one that cannot keep "
+    "the\n"
+    "budget is too large. Plain: nothing had to leave the device. If not even one example fits, "
+    "the\n"
+    "exit code is 3.";
+
+struct MaxBatchChoice : RunChoice {
+  std::int64_t most = kDefaultMost;
+};
+
+std::string rate_text(double examples_per_second) {
+  char text[32];
+  std::snprintf(text, sizeof text, examples_per_second < 100 ? "%.1f" : "%.0f",
+                examples_per_second);
+  return text;
+}
+
+Table::Row row_of(const char* name, const train::BatchTry& tried) {
+  return {{name, std::to_string(tried.batch), rate_text(tried.examples_per_second()),
+           base::format_seconds(tried.step_seconds), base::format_bytes(tried.peak_bytes),
+           std::to_string(tried.evictions)}};
+}
+
+std::string text_of(const train::MaxBatch& found, const Style& style) {
+  Table table({{"within " + base::format_bytes(found.budget_bytes)},
+               {"batch", Align::kRight},
+               {"examples/s", Align::kRight},
+               {"step time", Align::kRight},
+               {"memory", Align::kRight},
+               {"evictions", Align::kRight}});
+  if (found.plain) {
+    table.add(row_of("largest, plain", *found.plain));
+  } else {
+    table.add({{"largest, plain", "none: something is always evicted"}});
+  }
+  table.add(row_of("largest, Lowtide", found.managed));
+  table.add(row_of("fastest tried", found.fastest));
+  std::string text = table.text(style);
+  if (found.managed.batch == found.most) {
+    text += base::concat("\nNo larger batch was tried: ", found.most,
+                         " is what --most and the data allow.\n");
+  }
+  return text;
+}
+
+json try_json(const train::BatchTry& tried) {
+  json result = {{"batch", tried.batch}, {"fits", tried.fits()}};
+  if (!tried.fits()) {
+    result["refusal"] = tried.refusal;
+    return result;
+  }
+  result["plain"] = tried.is_plain;
+  result["examples_per_second"] = tried.examples_per_second();
+  result["step_seconds"] = tried.step_seconds;
+  result["peak_bytes"] = tried.peak_bytes;
+  result["evictions"] = tried.evictions;
+  return result;
+}
+
+json json_of(const train::MaxBatch& found) {
+  json tries = json::array();
+  for (const train::BatchTry& tried : found.tries) tries.push_back(try_json(tried));
+  return {{"model", found.training.model},
+          {"data", found.training.data},
+          {"device", found.training.device},
+          {"optimizer", found.training.optimizer},
+          {"policy", found.policy},
+          {"budget_bytes", found.budget_bytes},
+          {"most", found.most},
+          {"plain", found.plain ? try_json(*found.plain) : json(nullptr)},
+          {"managed", try_json(found.managed)},
+          {"fastest", try_json(found.fastest)},
+          {"tries", std::move(tries)}};
+}
+
+ExitCode run_max_batch(const CLI::App& verb, const MaxBatchChoice& choice, Console& console) {
+  if (train::is_share(choice.run.memory.budget)) {
+    throw UsageError(base::concat("--budget ", choice.run.memory.budget,
+                                  " is a share of the plain peak, which grows with the batch; give "
+                                  "a size, such as 8GiB"));
+  }
+  const train::RunOptions options = resolve(verb, choice);
+  std::optional<train::MaxBatch> found;
+  run_with_progress(console, 0, [&](const train::Hooks& hooks) {
+    found = train::max_batch(options, choice.most, hooks);
+  });
+  if (found->was_interrupted) {
+    console.err << "stopped before the largest batch was found" << std::endl;
+    return ExitCode::kInterrupted;
+  }
+  console.out << (choice.json ? json_of(*found).dump(1) + "\n" : text_of(*found, console.style));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Verb add_max_batch(CLI::App& program) {
+  auto choice = std::make_shared<MaxBatchChoice>();
+  CLI::App* verb = program.add_subcommand(
+      "max-batch", "Find the largest batch that trains inside a budget, and the fastest");
+  add_model_options(*verb, *choice);
+  add_memory_options(*verb, *choice);
+  verb->get_option("--budget")
+      ->required()
+      ->description("Device memory to stay within: 8GiB, 1.5GiB, 512MiB");
+  verb->add_option("--most", choice->most, "No larger batch is tried (default: 65536)")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->type_name("N");
+  add_json_option(*verb, choice->json);
+  verb->footer(kExamples);
+  return Verb{verb,
+              [verb, choice](Console& console) { return run_max_batch(*verb, *choice, console); }};
+}
+
+}  // namespace lowtide::cli

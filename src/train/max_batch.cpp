@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "train/max_batch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <map>
+#include <utility>
+
+#include <c10/util/Exception.h>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "train/largest.h"
+#include "zoo/catalogue.h"
+#include "zoo/shapes_only.h"
+
+namespace lowtide::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A step that does not fit is planned after the second, so that the others go by the plan.
+constexpr int kUntimedSteps = 2;
+constexpr int kSteps = 5;
+// One example comes last: batch norm may refuse it, as a single value a channel.
+constexpr std::int64_t kFirstBatch = 2;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+class Search {
+ public:
+  Search(RunOptions options, const Hooks& hooks) : options_(std::move(options)), hooks_(hooks) {}
+
+  MaxBatch go(std::int64_t most) {
+    LT_REQUIRE(most >= 1, "a batch has at least one example");
+    LT_REQUIRE(!is_share(options_.memory.budget) && !options_.memory.budget.empty(),
+               "the budget must be a size: what a share is of grows with the batch");
+    data_ = open_data_for(options_.training);
+    result_.training = options_.training;
+    result_.policy = options_.memory.policy;
+    result_.budget_bytes = base::parse_bytes(options_.memory.budget);
+    LT_REQUIRE(result_.budget_bytes > 0, "a budget of nothing cannot be kept");
+    result_.most = std::min(most, examples());
+    find();
+    for (auto& [batch, tried] : tries_) result_.tries.push_back(std::move(tried));
+    return std::move(result_);
+  }
+
+ private:
+  std::int64_t examples() const {
+    const zoo::ShapesOnly no_memory;
+    const TrainingOptions& training = options_.training;
+    return data_->size(zoo::Part::kTraining,
+                       zoo::make_model(training.model, training.model_options).input);
+  }
+
+  void find() {
+    const std::int64_t plain = largest_that_fits(
+        kFirstBatch, result_.most, [this](std::int64_t batch) { return tried(batch).is_plain; });
+    const std::int64_t managed = largest_that_fits(
+        largest_so_far(), result_.most, [this](std::int64_t batch) { return tried(batch).fits(); });
+    result_.was_interrupted = hooks_.is_stopped();
+    if (result_.was_interrupted) return;
+    if (managed == 0) {
+      const BatchTry& smallest = tries_.at(std::min(kFirstBatch, result_.most));
+      throw OutOfMemory(base::concat("no batch trains within ",
+                                     base::format_bytes(result_.budget_bytes), "; with a batch of ",
+                                     smallest.batch, ": ", smallest.refusal));
+    }
+    if (plain > 0) result_.plain = tries_.at(plain);
+    result_.managed = tries_.at(managed);
+    result_.fastest = std::max_element(tries_.begin(), tries_.end(), [](auto& a, auto& b) {
+                        return a.second.examples_per_second() < b.second.examples_per_second();
+                      })->second;
+  }
+
+  // Where the search goes on.
+  std::int64_t largest_so_far() const {
+    const auto found = std::find_if(tries_.rbegin(), tries_.rend(),
+                                    [](const auto& entry) { return entry.second.fits(); });
+    return found == tries_.rend() ? kFirstBatch : found->first;
+  }
+
+  const BatchTry& tried(std::int64_t batch) {
+    const auto [found, is_new] = tries_.try_emplace(batch);
+    if (is_new) {
+      found->second = try_batch(batch);
+      tell(found->second);
+    }
+    return found->second;
+  }
+
+  // In a thread of its own: what autograd had not come to when a step failed stays in a queue of
+  // the thread, with all that it would have read, and would count against the next try.
+  BatchTry try_batch(std::int64_t batch) const {
+    try {
+      return std::async(std::launch::async, [&] { return train(batch); }).get();
+    } catch (const OutOfMemory& error) {
+      return {.batch = batch, .refusal = first_line(error.what())};
+    } catch (const c10::OutOfMemoryError& error) {
+      return {.batch = batch, .refusal = first_line(error.what_without_backtrace())};
+    } catch (const c10::Error& error) {
+      if (batch >= kFirstBatch || result_.most < kFirstBatch) throw;
+      return {.batch = batch, .refusal = first_line(error.what_without_backtrace())};
+    }
+  }
+
+  BatchTry train(std::int64_t batch) const {
+    TrainingOptions training_options = options_.training;
+    training_options.batch = batch;
+    SessionOptions limits =
+        session_options(options_.memory, result_.budget_bytes, training_options.device);
+    limits.wait_for_plans = true;
+    Session session(limits);
+    Training training(training_options, data_);
+    session.end_step();
+    std::vector<double> seconds;
+    for (int i = 0; i < kSteps; ++i) {
+      if (hooks_.is_stopped()) return {.batch = batch, .refusal = "stopped"};
+      const Clock::time_point start = Clock::now();
+      session.step([&training] { training.step(); });
+      static_cast<void>(training.loss());  // waits for the device
+      if (i < kUntimedSteps) continue;
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    const SessionStats stats = session.stats();
+    return {.batch = batch,
+            .is_plain = stats.evictions == 0 && stats.overflow_bytes == 0,
+            .step_seconds = *median(seconds),
+            .peak_bytes = stats.peak_bytes,
+            .evictions = stats.evictions};
+  }
+
+  void tell(const BatchTry& tried) const {
+    if (hooks_.is_stopped()) return;
+    hooks_.say(base::concat(
+        "batch ", tried.batch, ": ",
+        !tried.fits() ? "does not train"
+                      : base::concat(static_cast<std::int64_t>(tried.examples_per_second()),
+                                     " examples/s, ", tried.evictions, " evictions")));
+  }
+
+  RunOptions options_;
+  const Hooks& hooks_;
+  std::shared_ptr<const zoo::DataSet> data_;
+  std::map<std::int64_t, BatchTry> tries_;
+  MaxBatch result_;
+};
+
+}  // namespace
+
+MaxBatch max_batch(RunOptions options, std::int64_t most, const Hooks& hooks) {
+  return Search(std::move(options), hooks).go(most);
+}
+
+}  // namespace lowtide::train

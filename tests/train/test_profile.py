@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""`lowtide profile`: what it prints, and that the planning verbs take the step it records."""
+
+import json
+
+from training import FAILED, SMALL, USAGE, TrainTest
+
+
+class Profile(TrainTest):
+    def test_planning_verbs_take_the_step_in_both_forms(self):
+        for name, start in (("step.json", "{"), ("step.trace", "lowtide-trace 1\n")):
+            with self.subTest(name=name):
+                self.succeed("profile", *SMALL, "--optimizer", "adam", "-o", name)
+                self.assertTrue(self.read(name).startswith(start))
+                facts = json.loads(self.succeed("check", name, "--json"))
+                for phase in ("forward", "backward", "optimizer"):
+                    self.assertGreater(facts["ops_by_phase"][phase], 0, phase)
+                for kind in ("parameter", "gradient", "state", "activation"):
+                    self.assertGreater(facts["bytes_by_kind"][kind], 0, kind)
+                self.succeed("plan", name, "--budget", "70%", "-o", "step.plan")
+                report = json.loads(self.succeed("simulate", name, "step.plan", "--json"))
+                self.assertLessEqual(report["peak_bytes"], report["budget_bytes"])
+                self.succeed("compare", name, "--budget", "70%", "--policy", "dtr")
+
+    def test_json_tells_what_the_peak_consists_of(self):
+        profile = json.loads(self.succeed("profile", *SMALL, "--json", "-o", "step.json"))
+        facts = json.loads(self.succeed("check", "step.json", "--json"))
+        self.assertEqual((profile["model"], profile["batch"], profile["device"]), ("small_resnet", 32, "cpu"))
+        self.assertEqual(profile["trace_digest"], facts["trace_digest"])
+        self.assertEqual(profile["plain_peak_bytes"], facts["plain_peak_bytes"])
+        self.assertEqual(sum(holder["bytes"] for holder in profile["holders"]), profile["plain_peak_bytes"])
+        self.assertEqual(sum(time["calls"] for time in profile["op_times"]), profile["ops"])
+        self.assertGreater(profile["step_seconds"], 0)
+
+    def test_step_is_a_steady_one(self):
+        """The gradients of the step before it go in it, and the optimizer's states are there already."""
+        self.succeed("profile", *SMALL, "--optimizer", "adam", "-o", "step.json")
+        storages = json.loads(self.read("step.json"))["storages"]
+        gradients = sum(storage["bytes"] for storage in storages if storage["kind"] == "gradient")
+        left_over = sum(storage["bytes"] for storage in storages if storage["name"].startswith("unused"))
+        self.assertGreaterEqual(left_over, gradients)
+        self.assertTrue(all(storage["start"] for storage in storages if storage["kind"] == "state"))
+
+    def test_tables_say_who_holds_memory_and_what_takes_time(self):
+        out = self.succeed("profile", *SMALL)
+        self.assertRegex(out, r"made by +kind +storages +at the peak +share\n")
+        self.assertRegex(out, r"\n\S+ +activation +\d+ ")
+        self.assertRegex(out, r"\nconvolution_backward +\d+ ")
+        self.assertEqual(self.names(), [])
+
+    def test_step_on_standard_output_stands_alone(self):
+        done = self.run_program("profile", *SMALL, "-o", "-")
+        self.succeed("check", "-", stdin=done.stdout)
+        self.assertIn("at the peak", done.stderr)
+
+    def test_bad_input(self):
+        for arguments, message in (((), "MODEL is required"),
+                                   (("resnet5",), "unknown model 'resnet5'"),
+                                   ((*SMALL, "--budget", "60%"), "unknown option '--budget'"),
+                                   ((*SMALL, "--json", "-o", "-"), "name a file")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.fail_with(USAGE, "profile", *arguments))
+        done = self.run_program("profile", *SMALL, "-o", "nowhere/step.json")
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("nowhere/step.json", done.stderr.splitlines()[-1])
