@@ -14,25 +14,26 @@ namespace {
 
 constexpr int kOps = 12;
 
+StorageId add_storage(TraceBuilder& builder, const std::string& name, std::int64_t bytes) {
+  Storage made;
+  made.name = name;
+  made.bytes = bytes;
+  return builder.add_storage(std::move(made));
+}
+
 // Op 0 makes `a` of 10 bytes, the last op reads it; each op between makes and reads 1 byte. All
 // take a second.
 std::shared_ptr<const Trace> line() {
   TraceBuilder builder("line");
-  const auto storage = [&](const std::string& name, std::int64_t bytes) {
-    Storage made;
-    made.name = name;
-    made.bytes = bytes;
-    return builder.add_storage(std::move(made));
-  };
-  const StorageId a = storage("a", 10);
+  const StorageId a = add_storage(builder, "a", 10);
   builder.add_op({.name = "make", .writes = {{a}}, .device_seconds = 1});
   StorageId last = a;
   for (int i = 1; i < kOps - 1; ++i) {
-    const StorageId next = storage("b" + std::to_string(i), 1);
+    const StorageId next = add_storage(builder, "b" + std::to_string(i), 1);
     builder.add_op({.name = "pass", .reads = {{last}}, .writes = {{next}}, .device_seconds = 1});
     last = next;
   }
-  const StorageId end = storage("end", 1);
+  const StorageId end = add_storage(builder, "end", 1);
   builder.add_op({.name = "use", .reads = {{last}, {a}}, .writes = {{end}}, .device_seconds = 1});
   return std::make_shared<const Trace>(builder.build());
 }
@@ -79,14 +80,8 @@ TEST_F(HurryTest, NotBeforeItsBytesHaveGone) { EXPECT_EQ(issue_after(100), OpId{
 TEST_F(HurryTest, OnlyAsFarAsMemoryAllows) {
   // Too little for the value beside what an op in the middle makes and reads.
   TraceBuilder builder("wide");
-  const auto storage = [&](const std::string& name, std::int64_t bytes) {
-    Storage made;
-    made.name = name;
-    made.bytes = bytes;
-    return builder.add_storage(std::move(made));
-  };
-  const StorageId a = storage("a", 10);
-  const StorageId wide = storage("wide", 8);
+  const StorageId a = add_storage(builder, "a", 10);
+  const StorageId wide = add_storage(builder, "wide", 8);
   builder.add_op({.name = "make", .writes = {{a}}, .device_seconds = 1});
   builder.add_op({.name = "read", .reads = {{a}}, .device_seconds = 1});
   for (int i = 2; i < 8; ++i) builder.add_op({.name = "small", .device_seconds = 1});

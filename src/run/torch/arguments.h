@@ -3,7 +3,9 @@
 #pragma once
 
 #include <ATen/core/TensorBody.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/core/stack.h>
 
 #include "run/torch/value.h"
 
@@ -19,6 +21,16 @@ void for_each_tensor(const c10::IValue& argument, const Visit& visit) {
     // Lists of numbers are not worth walking through.
     if (argument.isIntList() || argument.isDoubleList() || argument.isBoolList()) return;
     for (const c10::IValue& element : argument.toListRef()) for_each_tensor(element, visit);
+  }
+}
+
+// The same for what the op has left on the stack as its results.
+template <class Visit>
+void for_each_result(const c10::OperatorHandle& op, const torch::jit::Stack& stack,
+                     const Visit& visit) {
+  const std::size_t results = op.schema().returns().size();
+  for (std::size_t i = stack.size() - results; i < stack.size(); ++i) {
+    for_each_tensor(stack[i], visit);
   }
 }
 

@@ -76,10 +76,7 @@ bool QuietCall::begin() {
 
 void QuietCall::end() {
   Books::Lock lock(books_);
-  const std::size_t results = op_.schema().returns().size();
-  for (std::size_t i = stack_.size() - results; i < stack_.size(); ++i) {
-    for_each_tensor(stack_[i], [&](const at::Tensor& tensor) { add_result(tensor, lock); });
-  }
+  for_each_result(op_, stack_, [&](const at::Tensor& tensor) { add_result(tensor, lock); });
   is_begun_ = false;
   books_.advance();
   ++books_.counters.ops;

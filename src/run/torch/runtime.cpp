@@ -51,12 +51,10 @@ bool Runtime::let_pass(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
 // Nobody else can say, once we are back, what fills the memory.
 void Runtime::note_results(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
   Books::Lock lock(books_);
-  for (std::size_t i = stack.size() - op.schema().returns().size(); i < stack.size(); ++i) {
-    for_each_tensor(stack[i], [&](const at::Tensor& tensor) {
-      if (!has_plain_bytes(tensor) || !books_.can_manage(tensor, lock)) return;
-      books_.note_unseen(tensor.storage().unsafeGetStorageImpl(), lock);
-    });
-  }
+  for_each_result(op, stack, [&](const at::Tensor& tensor) {
+    if (!has_plain_bytes(tensor) || !books_.can_manage(tensor, lock)) return;
+    books_.note_unseen(tensor.storage().unsafeGetStorageImpl(), lock);
+  });
 }
 
 void Runtime::begin_step(const StepWishes& wishes) {
