@@ -26,7 +26,8 @@ constexpr const char* kExamples =
     "  lowtide verify small_resnet --budget 40% --steps 10\n"
     "  lowtide plan step.trace --budget 60% -o step.plan\n"
     "  lowtide simulate step.trace step.plan\n"
-    "  lowtide compare step.trace --budget 80%,60%,40%\n";
+    "  lowtide compare step.trace --budget 80%,60%,40%\n"
+    "  lowtide compare small_resnet --measure --budgets 80%,60%,40%\n";
 constexpr const char* kFooter =
     "\n'lowtide VERB --help' shows the options of a verb.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 does not fit the budget, 130 interrupted.";
@@ -119,7 +120,8 @@ Program planning_program(std::string version) {
   Program program = {std::move(version),
                      kAbout,
                      kExamples,
-                     {add_check, add_plan, add_simulate, add_compare, add_policies}};
+                     {add_check, add_plan, add_simulate, add_compare, add_policies},
+                     hand_over_compare};
   for (const AddVerb add : torch_verbs()) program.verbs.push_back(add);
   return program;
 }
@@ -127,6 +129,7 @@ Program planning_program(std::string version) {
 ExitCode run_command(const std::vector<std::string>& arguments, const Program& program,
                      Console& console) {
   try {
+    if (program.hand_over != nullptr) program.hand_over(arguments);
     return CommandLine(program).run(arguments, console);
   } catch (const UsageError& error) {
     print_error(console.err, error.what());

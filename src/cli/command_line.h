@@ -18,6 +18,9 @@ struct Program {
   const char* about = "";
   const char* examples = "";
   std::vector<AddVerb> verbs;
+  // Sees the arguments before they are parsed, and may give them to the other program: then it does
+  // not return.
+  void (*hand_over)(const std::vector<std::string>& arguments) = nullptr;
 };
 
 // The program `lowtide`.

@@ -24,6 +24,10 @@ namespace fs = std::filesystem;
                              "; choose a file in a folder that exists and can be written to"));
 }
 
+[[noreturn]] void fail_for_folder(const std::string& path) {
+  throw IoError(base::concat("cannot write ", path, ": it is a folder; name a file in it"));
+}
+
 // An open file that is closed, and a temporary name that is removed unless it was renamed.
 class TemporaryFile {
  public:
@@ -104,13 +108,23 @@ bool write_all(int file, std::string_view content, const std::string& name) {
   return true;
 }
 
+void require_writable(const std::string& path) {
+  const std::string target = resolve(path);
+  struct stat old {};
+  if (::stat(target.c_str(), &old) == 0) {
+    if (S_ISDIR(old.st_mode)) fail_for_folder(path);
+    if (::access(target.c_str(), W_OK) != 0) fail(path, errno);
+    if (!S_ISREG(old.st_mode)) return;
+  }
+  const std::string folder = fs::path(target).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail(path, errno);
+}
+
 void write_output_file(const std::string& path, std::string_view content) {
   const std::string target = resolve(path);
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
-  if (exists && S_ISDIR(old.st_mode)) {
-    throw IoError(base::concat("cannot write ", path, ": it is a folder; name a file in it"));
-  }
+  if (exists && S_ISDIR(old.st_mode)) fail_for_folder(path);
   if (exists && !S_ISREG(old.st_mode)) return write_in_place(target, content);
   if (exists && ::access(target.c_str(), W_OK) != 0) fail(path, errno);
   TemporaryFile temporary(target);

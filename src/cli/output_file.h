@@ -14,6 +14,9 @@ namespace lowtide::cli {
 // was.
 void write_output_file(const std::string& path, std::string_view content);
 
+// Throws as write_output_file would, as far as that can be told without writing.
+void require_writable(const std::string& path);
+
 // Writes all of `content` to an open file. Throws IoError naming `name`; returns false if nobody
 // reads the other end of a pipe any more.
 bool write_all(int file, std::string_view content, const std::string& name);

@@ -107,5 +107,17 @@ TEST_F(OutputFile, DeviceIsWrittenToAndNotReplaced) {
   EXPECT_THROW(write_output_file("/dev/full", "x"), IoError);
 }
 
+TEST_F(OutputFile, WhetherItCanBeWrittenIsToldBefore) {
+  EXPECT_NO_THROW(require_writable(path("a")));
+  EXPECT_THAT(names(), IsEmpty());
+  write_output_file(path("a"), "old");
+  EXPECT_NO_THROW(require_writable(path("a")));
+  EXPECT_EQ(contents(path("a")), "old");
+  EXPECT_NO_THROW(require_writable("/dev/null"));
+  EXPECT_THROW(require_writable(folder_.string()), IoError);
+  EXPECT_THROW(require_writable(path("nowhere/a")), IoError);
+  EXPECT_THROW(require_writable(path("a/below")), IoError);
+}
+
 }  // namespace
 }  // namespace lowtide::cli

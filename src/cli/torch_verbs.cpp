@@ -30,17 +30,6 @@ fs::path find_torch_program() {
                            folder.string()));
 }
 
-// Becomes the other program; returns only by throwing.
-[[noreturn]] void run_torch_program(const std::string& verb, std::vector<std::string> arguments) {
-  const fs::path program = find_torch_program();
-  arguments.insert(arguments.begin(), {"lowtide", verb});
-  std::vector<char*> words;
-  for (std::string& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
-  ::execv(program.c_str(), words.data());
-  throw Error(base::concat("cannot run ", program.string(), ": ", std::strerror(errno)));
-}
-
 Verb add_forwarded(CLI::App& program, const char* name, const char* summary) {
   CLI::App* verb = program.add_subcommand(name, summary);
   // Everything after the verb is the other program's, --help too.
@@ -52,6 +41,16 @@ Verb add_forwarded(CLI::App& program, const char* name, const char* summary) {
 }
 
 }  // namespace
+
+void run_torch_program(const std::string& verb, std::vector<std::string> arguments) {
+  const fs::path program = find_torch_program();
+  arguments.insert(arguments.begin(), {"lowtide", verb});
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  ::execv(program.c_str(), words.data());
+  throw Error(base::concat("cannot run ", program.string(), ": ", std::strerror(errno)));
+}
 
 std::vector<AddVerb> torch_verbs() {
   return {

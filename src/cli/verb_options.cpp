@@ -10,6 +10,12 @@
 #include "cli/output_file.h"
 
 namespace lowtide::cli {
+namespace {
+
+constexpr const char* kBudgetHelp =
+    "Device memory to stay within: 8GiB, 1.5GiB, 512MiB, or 60% (of the plain peak)";
+
+}  // namespace
 
 void add_json_option(CLI::App& verb, bool& json) {
   verb.add_flag("--json", json, "Print one JSON document on standard output");
@@ -31,10 +37,11 @@ void add_step_options(CLI::App& verb, StepOptions& options) {
 }
 
 CLI::Option* add_budget_option(CLI::App& verb, std::string& budget, const char* placeholder) {
-  return verb
-      .add_option("--budget,-b", budget,
-                  "Device memory to stay within: 8GiB, 1.5GiB, 512MiB, or 60% (of the plain peak)")
-      ->type_name(placeholder);
+  return verb.add_option("--budget,-b", budget, kBudgetHelp)->type_name(placeholder);
+}
+
+CLI::Option* add_budgets_option(CLI::App& verb, std::string& budgets) {
+  return verb.add_option("--budget,--budgets,-b", budgets, kBudgetHelp)->type_name("SIZE,...");
 }
 
 void add_policy_options(CLI::App& verb, PolicyChoice& choice) {

@@ -33,6 +33,8 @@ void add_machine_option(CLI::App& verb, std::string& machine);
 // TRACE, --machine and --json.
 void add_step_options(CLI::App& verb, StepOptions& options);
 CLI::Option* add_budget_option(CLI::App& verb, std::string& budget, const char* placeholder);
+// Several, with commas.
+CLI::Option* add_budgets_option(CLI::App& verb, std::string& budgets);
 void add_policy_options(CLI::App& verb, PolicyChoice& choice);
 CLI::Option* add_output_option(CLI::App& verb, std::string& path, const char* help);
 

@@ -32,4 +32,11 @@ Verb add_check(CLI::App& program);
 // The verbs that need torch, as `lowtide` has them: each runs the other program.
 std::vector<AddVerb> torch_verbs();
 
+// Becomes the other program; returns only by throwing.
+[[noreturn]] void run_torch_program(const std::string& verb, std::vector<std::string> arguments);
+
+// `compare --measure` trains models, so it is the other program's: goes over to it if these are its
+// arguments. Throws IoError for the name of a model where a trace should be.
+void hand_over_compare(const std::vector<std::string>& arguments);
+
 }  // namespace lowtide::cli

@@ -52,6 +52,11 @@ class Files(ProgramTest):
             if name != "folder":
                 self.assertIn(name, self.fail_with(FAILED, "check", "step.trace", name))
 
+    def test_model_where_compare_wants_a_trace(self):
+        for options in (("-b", "60%"), ("--batch", "4", "--budgets", "60%")):
+            message = self.fail_with(FAILED, "compare", "resnet50", *options)
+            self.assertIn("add --measure to train it, or record a step first: lowtide profile resnet50", message)
+
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_unreadable(self):
         (self.folder / "step.trace").chmod(0)

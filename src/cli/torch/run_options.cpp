@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kRate = "--lr";
 constexpr const char* kTrainingGroup = "Training";
+constexpr const char* kMemoryGroup = "Memory";
 
 template <class Value>
 CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* help,
@@ -38,19 +39,6 @@ void add_size_options(CLI::App& verb, zoo::ModelOptions& model) {
   add(verb, "--heads", model.heads, "Heads of attention", "N")->group(group);
   add(verb, "--context", model.context, "Tokens in a text", "N")->group(group);
   add(verb, "--dropout", model.dropout, "Share of activations that is left out", "X")->group(group);
-}
-
-void add_rate_options(CLI::App& verb, RunChoice& choice) {
-  train::Schedule& schedule = choice.run.training.schedule;
-  add(verb, kRate, schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
-      ->check(positive())
-      ->group(kTrainingGroup);
-  add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
-      ->check(one_of({"constant", "cosine", "step"}))
-      ->group(kTrainingGroup);
-  add(verb, "--warmup", schedule.warm_up_steps, "Steps in which the rate grows", "N")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
-      ->group(kTrainingGroup);
 }
 
 std::string resolve_device(const std::string& device) {
@@ -95,10 +83,22 @@ void add_batch_option(CLI::App& verb, RunChoice& choice) {
       ->group(kTrainingGroup);
 }
 
-void add_memory_options(CLI::App& verb, RunChoice& choice) {
+void add_rate_options(CLI::App& verb, RunChoice& choice) {
+  train::Schedule& schedule = choice.run.training.schedule;
+  add(verb, kRate, schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
+      ->check(positive())
+      ->group(kTrainingGroup);
+  add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
+      ->check(one_of({"constant", "cosine", "step"}))
+      ->group(kTrainingGroup);
+  add(verb, "--warmup", schedule.warm_up_steps, "Steps in which the rate grows", "N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
+      ->group(kTrainingGroup);
+}
+
+void add_means_options(CLI::App& verb, RunChoice& choice) {
   train::MemoryOptions& memory = choice.run.memory;
-  const char* const group = "Memory";
-  add_budget_option(verb, memory.budget, "SIZE")->group(group);
+  const char* const group = kMemoryGroup;
   add(verb, "--policy,-p", memory.policy,
       "Who plans: auto, online, or one of 'lowtide policies' (default: auto)", "NAME")
       ->group(group);
@@ -108,6 +108,11 @@ void add_memory_options(CLI::App& verb, RunChoice& choice) {
       ->group(group);
   add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
       ->group(group);
+}
+
+void add_memory_options(CLI::App& verb, RunChoice& choice) {
+  add_budget_option(verb, choice.run.memory.budget, "SIZE")->group(kMemoryGroup);
+  add_means_options(verb, choice);
 }
 
 void add_run_options(CLI::App& verb, RunChoice& choice) {

@@ -23,7 +23,11 @@ struct RunChoice {
 // MODEL and its sizes, the data, the optimizer, the device.
 void add_model_options(CLI::App& verb, RunChoice& choice);
 void add_batch_option(CLI::App& verb, RunChoice& choice);
-// --budget with its kin.
+// The learning rate and how it changes.
+void add_rate_options(CLI::App& verb, RunChoice& choice);
+// How a budget is kept: who plans, and where values may go.
+void add_means_options(CLI::App& verb, RunChoice& choice);
+// These and --budget.
 void add_memory_options(CLI::App& verb, RunChoice& choice);
 // All of these, the learning rate and --json.
 void add_run_options(CLI::App& verb, RunChoice& choice);

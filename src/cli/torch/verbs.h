@@ -12,6 +12,8 @@ Verb add_train(CLI::App& program);
 Verb add_verify(CLI::App& program);
 Verb add_profile(CLI::App& program);
 Verb add_max_batch(CLI::App& program);
+// `compare --measure`.
+Verb add_measured_compare(CLI::App& program);
 Verb add_doctor(CLI::App& program);
 Verb add_models(CLI::App& program);
 
