@@ -185,6 +185,11 @@ class Session {
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);
 
+  /// What captured steps call the tensor's storage, and the part of the model that it belongs to,
+  /// such as "layer1.0.conv1"; ops that take it count for that part. The storage keeps it as long
+  /// as the session lasts. Nothing else depends on it.
+  void name(const at::Tensor& tensor, const std::string& name, const std::string& layer);
+
   SessionStats stats() const;
   /// Starts to count the peaks anew.
   void reset_peaks();

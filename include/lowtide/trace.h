@@ -85,6 +85,9 @@ struct Storage {
   /// The op after which the program releases it. Not set exactly when at_end.
   OpId freed_after;
   std::vector<CodecOption> codecs;
+  /// The part of the model it belongs to, as a weight does; empty when unknown. What ops make
+  /// belongs to their layers.
+  std::string layer{};
 };
 
 struct Value {

@@ -71,6 +71,11 @@ std::int64_t bytes_moved(const Timeline& timeline) {
   return bytes;
 }
 
+std::string op_words(const Trace& trace, OpId op) {
+  const bool has_layer = op != trace.end() && !trace.op(op).layer.empty();
+  return trace.op_name(op) + (has_layer ? " of " + trace.op(op).layer : "");
+}
+
 std::vector<ActionCount> count_actions(const Plan& plan) {
   std::vector<ActionCount> counts;
   counts.reserve(kActionNames.size());

@@ -25,6 +25,9 @@ std::int64_t bytes_to_disk(const Timeline& timeline);
 // Over all links, both ways.
 std::int64_t bytes_moved(const Timeline& timeline);
 
+// "convolution (op 220) of layer2.0.conv1", as far as the layer is known. Requires: a valid op.
+std::string op_words(const Trace& trace, OpId op);
+
 struct ActionCount {
   const char* singular;
   const char* plural;

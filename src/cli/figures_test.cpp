@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/text.h"
+
 namespace lowtide::cli {
 namespace {
 
@@ -21,6 +23,14 @@ TEST(Figures, OverheadHasASignUnlessItRoundsToNothing) {
   const Case cases[] = {{0.0834, "+8.3 %"}, {-0.02, "-2.0 %"}, {1e-6, "0.0 %"},
                         {-1e-6, "0.0 %"},   {0, "0.0 %"},      {2.5, "+250 %"}};
   for (const Case& test : cases) EXPECT_EQ(format_overhead(test.share), test.text);
+}
+
+TEST(Figures, OpsAreNamedWithTheirLayers) {
+  const Trace trace = trace::parse_text(
+      "lowtide-trace 1\nname t\nop f forward layer=body.0 : ->\nop g forward : ->\n");
+  EXPECT_EQ(op_words(trace, OpId{0}), "f (op 0) of body.0");
+  EXPECT_EQ(op_words(trace, OpId{1}), "g (op 1)");
+  EXPECT_EQ(op_words(trace, trace.end()), "end of step");
 }
 
 TEST(Figures, ActionsAreCountedBySort) {

@@ -26,6 +26,7 @@ constexpr std::size_t kMostRows = 12;
 constexpr const char* kBefore = "(before the step)";
 
 std::string place_of(const Trace& trace, StorageId storage) {
+  if (const std::string& layer = trace.storage(storage).layer; !layer.empty()) return layer;
   const Value& first = trace.value(trace.versions(storage).front());
   if (first.is_source()) return kBefore;
   const Op& op = trace.op(first.producer);
@@ -48,13 +49,48 @@ void add_rest(Table& table, const std::vector<Item>& items, std::vector<std::str
   table.add({std::move(cells)});
 }
 
-std::string holders_table(const Trace& trace, const Machine& machine, const Style& style) {
-  const std::vector<Holder> holders = holders_at_peak(trace, machine);
+std::int64_t bytes_of(const std::vector<Holder>& holders) {
   std::int64_t all = 0;
   for (const Holder& holder : holders) all += holder.bytes;
-  const auto share = [all](std::int64_t bytes) {
-    return format_percent(all == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(all));
-  };
+  return all;
+}
+
+std::string share_of(std::int64_t bytes, std::int64_t all) {
+  return format_percent(all == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(all));
+}
+
+// The largest first.
+std::vector<Holder> by_kind(const std::vector<Holder>& holders) {
+  std::vector<Holder> kinds;
+  for (const Holder& holder : holders) {
+    auto found = std::find_if(kinds.begin(), kinds.end(),
+                              [&](const Holder& other) { return other.kind == holder.kind; });
+    if (found == kinds.end()) found = kinds.insert(kinds.end(), Holder{"", holder.kind});
+    found->storages += holder.storages;
+    found->bytes += holder.bytes;
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+  return kinds;
+}
+
+std::string kinds_table(const std::vector<Holder>& holders, const Style& style) {
+  const std::int64_t all = bytes_of(holders);
+  Table table({{"kind"},
+               {"storages", Align::kRight},
+               {"at the peak", Align::kRight},
+               {"share", Align::kRight}});
+  for (const Holder& kind : by_kind(holders)) {
+    table.add({{std::string(to_string(kind.kind)), std::to_string(kind.storages),
+                base::format_bytes(kind.bytes), share_of(kind.bytes, all)}});
+  }
+  return table.text(style);
+}
+
+std::string holders_table(const Trace& trace, const std::vector<Holder>& holders,
+                          const Style& style) {
+  const std::int64_t all = bytes_of(holders);
+  const auto share = [all](std::int64_t bytes) { return share_of(bytes, all); };
   Table table({{trace::layers(trace).empty() ? "made by" : "layer"},
                {"kind"},
                {"storages", Align::kRight},
@@ -147,13 +183,17 @@ std::vector<OpTime> times_by_op(const Trace& trace, const Machine& machine) {
 }
 
 std::string profile_text(const Trace& trace, const Machine& machine, const Style& style) {
-  return base::concat(holders_table(trace, machine, style), "\n",
+  const std::vector<Holder> holders = holders_at_peak(trace, machine);
+  return base::concat(kinds_table(holders, style), "\n", holders_table(trace, holders, style), "\n",
                       times_table(trace, machine, style));
 }
 
 json profile_json(const Trace& trace, const Machine& machine) {
   json holders = json::array();
-  for (const Holder& holder : holders_at_peak(trace, machine)) {
+  const std::vector<Holder> found = holders_at_peak(trace, machine);
+  json kinds = json::object();
+  for (const Holder& kind : by_kind(found)) kinds[std::string(to_string(kind.kind))] = kind.bytes;
+  for (const Holder& holder : found) {
     holders.push_back({{"place", holder.place},
                        {"kind", to_string(holder.kind)},
                        {"storages", holder.storages},
@@ -166,7 +206,9 @@ json profile_json(const Trace& trace, const Machine& machine) {
                      {"device_seconds", time.device_seconds},
                      {"host_seconds", time.host_seconds}});
   }
-  return {{"holders", std::move(holders)}, {"op_times", std::move(times)}};
+  return {{"peak_bytes_by_kind", std::move(kinds)},
+          {"holders", std::move(holders)},
+          {"op_times", std::move(times)}};
 }
 
 }  // namespace lowtide::cli

@@ -18,7 +18,7 @@ namespace lowtide::cli {
 
 // Storages of one kind that exist at the plain peak and were made in the same place.
 struct Holder {
-  // The layer of the op that first wrote them, or that op where no layer is known.
+  // Their layer, else that of the op that first wrote them, or that op where no layer is known.
   std::string place;
   StorageKind kind = StorageKind::kTemporary;
   std::size_t storages = 0;
@@ -39,9 +39,9 @@ struct OpTime {
 // By what takes longer, the device or the host.
 std::vector<OpTime> times_by_op(const Trace& trace, const Machine& machine);
 
-// Two tables.
+// Three tables: memory at the peak by kind, and by layer and kind; time by op.
 std::string profile_text(const Trace& trace, const Machine& machine, const Style& style);
-// {"holders": [...], "op_times": [...]}
+// {"peak_bytes_by_kind": {...}, "holders": [...], "op_times": [...]}
 nlohmann::json profile_json(const Trace& trace, const Machine& machine);
 
 }  // namespace lowtide::cli

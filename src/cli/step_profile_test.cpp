@@ -55,6 +55,25 @@ TEST(StepProfile, NamesTheLayerWhereOneIsKnown) {
   EXPECT_EQ(holders[0].place, "one");
 }
 
+TEST(StepProfile, WhatWasThereBeforeHasALayerIfItsStorageDoes) {
+  const Trace trace = trace::parse_text(
+      "lowtide-trace 1\nname t\nstorage w 9 parameter start end layer=conv\n"
+      "storage v 8 state start end\nop f forward : w v ->\n");
+  const std::vector<Holder> holders = holders_at_peak(trace, machine_named("unit"));
+  EXPECT_EQ(holders[0].place, "conv");
+  EXPECT_EQ(holders[1].place, "(before the step)");
+}
+
+TEST(StepProfile, SumsUpByKindTheLargestFirst) {
+  const std::string text = profile_text(step(" layer=one"), machine_named("unit"), Style{});
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "kind        storages  at the peak   share\n"
+            "activation         2        150 B  41.7 %\n"
+            "parameter          1        100 B  27.8 %\n"
+            "gradient           1         60 B  16.7 %\n"
+            "workspace          1         50 B  13.9 %");
+}
+
 TEST(StepProfile, TimesComeByWhatTakesLonger) {
   const std::vector<OpTime> times = times_by_op(step(""), machine_named("unit"));
   ASSERT_EQ(times.size(), 3U);

@@ -21,7 +21,7 @@ using base::format_seconds;
 constexpr std::size_t kLongestStalls = 5;
 
 std::string op_name(const Trace& trace, OpId op) {
-  return op.valid() ? trace.op_name(op) : "the start of the step";
+  return op.valid() ? op_words(trace, op) : "the start of the step";
 }
 
 std::string cause_text(StallCause cause) {

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "cli/fact_list.h"
+#include "cli/figures.h"
 #include "cost/op_cost.h"
 #include "lowtide/plan.h"
 
@@ -19,7 +20,7 @@ using base::format_seconds;
 using nlohmann::json;
 
 std::string in_op(const Trace& trace, OpId op) {
-  return op.valid() ? concat(" in ", trace.op_name(op)) : "";
+  return op.valid() ? concat(" in ", op_words(trace, op)) : "";
 }
 
 // "120 forward, 130 backward"

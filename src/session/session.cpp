@@ -400,6 +400,9 @@ void Session::capture_next_step() { impl_->capture_next(); }
 Trace Session::captured() const { return impl_->captured(); }
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
 void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }
+void Session::name(const at::Tensor& tensor, const std::string& name, const std::string& layer) {
+  impl_->runtime().label(tensor, {name, layer});
+}
 SessionStats Session::stats() const { return impl_->stats(); }
 void Session::reset_peaks() { impl_->reset_peaks(); }
 

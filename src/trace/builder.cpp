@@ -118,6 +118,7 @@ TraceBuilder::TraceBuilder(std::string name) {
 
 StorageId TraceBuilder::add_storage(Storage storage) {
   trace::require_name(storage.name, "storage");
+  if (!storage.layer.empty()) trace::require_name(storage.layer, "layer");
   LT_REQUIRE(trace_.storages_.size() < kMaxCount, "too many storages");
   check_bytes(storage.bytes, "storage " + storage.name);
   for (const CodecOption& codec : storage.codecs) {

@@ -24,6 +24,7 @@ json storage_json(const Storage& storage) {
   if (storage.at_start) result["start"] = true;
   if (storage.at_end) result["end"] = true;
   if (storage.pinned) result["pinned"] = true;
+  if (!storage.layer.empty()) result["layer"] = storage.layer;
   for (const CodecOption& codec : storage.codecs) {
     result["codecs"].push_back({{"name", codec.name},
                                 {"bytes", codec.bytes},
@@ -83,6 +84,7 @@ Storage read_storage(const JsonReader& in) {
   storage.at_start = in.boolean("start", false);
   storage.at_end = in.boolean("end", false);
   storage.pinned = in.boolean("pinned", false);
+  storage.layer = in.string("layer", "");
   in.for_each("codecs", [&storage](const JsonReader& codec) {
     storage.codecs.push_back({.name = codec.string("name"),
                               .bytes = codec.integer("bytes"),

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 constexpr std::string_view kEverything =
     "lowtide-trace 1\n"
     "name everything\n"
-    "storage w 8 parameter start end\n"
+    "storage w 8 parameter start end layer=body.0\n"
     "storage m 16 state start end pinned\n"
     "storage x 4 input start\n"
     "storage a 4 activation codec=fp8:1:0.5:0.25:lossy codec=zip:2:1e-06:2e-06\n"
@@ -52,6 +52,7 @@ TEST(TraceJson, HasTheFieldsThatTheFormatDescribes) {
   EXPECT_EQ(document.at("format"), "lowtide-trace");
   EXPECT_EQ(document.at("version"), 1);
   EXPECT_EQ(document.at("name"), "everything");
+  EXPECT_EQ(document.at("storages").at(0).at("layer"), "body.0");
   EXPECT_EQ(document.at("storages").at(1), json::parse(R"({"name": "m", "bytes": 16,
     "kind": "state", "start": true, "end": true, "pinned": true})"));
   EXPECT_EQ(document.at("storages").at(3).at("codecs").at(0), json::parse(R"({"name": "fp8",

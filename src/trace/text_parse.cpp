@@ -111,6 +111,8 @@ class Parser {
       storage.at_end = true;
     } else if (word == "pinned") {
       storage.pinned = true;
+    } else if (word.starts_with("layer=")) {
+      storage.layer = std::string(word.substr(6));
     } else if (word.starts_with("codec=")) {
       storage.codecs.push_back(parse_codec(word.substr(6)));
     } else {

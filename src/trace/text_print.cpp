@@ -16,6 +16,7 @@ void print_storage(std::ostream& out, const Storage& storage) {
   if (storage.at_start) out << " start";
   if (storage.at_end) out << " end";
   if (storage.pinned) out << " pinned";
+  if (!storage.layer.empty()) out << " layer=" << storage.layer;
   for (const CodecOption& codec : storage.codecs) {
     out << " codec=" << codec.name << ':' << codec.bytes << ':'
         << print_number(codec.encode_seconds) << ':' << print_number(codec.decode_seconds)

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr std::string_view kEverything =
     "lowtide-trace 1\n"
     "name everything\n"
-    "storage w 8 parameter start end\n"
+    "storage w 8 parameter start end layer=body.0\n"
     "storage g 8 gradient end\n"
     "storage m 16 state start end pinned\n"
     "storage x 4 input start\n"
@@ -51,6 +51,7 @@ TEST(TraceText, ReadsEveryFieldOfAStorage) {
   const Trace trace = parse_text(kEverything);
   EXPECT_EQ(trace.name(), "everything");
   ASSERT_EQ(trace.storages().size(), 7U);
+  EXPECT_EQ(trace.storages()[0].layer, "body.0");
   const Storage& m = trace.storages()[2];
   EXPECT_EQ(m.name, "m");
   EXPECT_EQ(m.bytes, 16);
@@ -154,6 +155,7 @@ TEST(TraceText, NamesTheLineAndTheFault) {
       {"op f forward flops=-1 : ->", "line 3: negative flops of op f"},
       {"op f forward workspace=-1 : ->", "line 3: size out of range for workspace of op f"},
       {"op f forward accessed=-1 : ->", "line 3: size out of range for accessed bytes of op f"},
+      {"storage a 1 input start layer=a|b", "line 3: not a valid layer name: 'a|b'"},
       {"op f forward layer=a|b : ->", "line 3: not a valid layer name: 'a|b'"},
       {"op f forward option=a:1 : ->", "line 3: not an option: 'a:1'"},
       {"op f forward option=a:1:0:odd : ->", "line 3: unknown word in option: 'odd'"},

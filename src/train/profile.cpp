@@ -22,6 +22,7 @@ std::optional<Profile> profile(TrainingOptions& options, const Hooks& hooks) {
   Session session({.device = options.device, .step_aside = false});
   Training training(options, data);
   training.set_steps(kWarmUpSteps + 1);
+  training.name_tensors(session);
   session.end_step();
   hooks.say(base::concat("capturing a step, after ", kWarmUpSteps, " to warm up"));
   for (int i = 0; i < kWarmUpSteps; ++i) {

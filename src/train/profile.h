@@ -10,8 +10,8 @@
 
 namespace lowtide::train {
 
-// One step of a training as it was captured, and how long it took, which is more than without the
-// watching.
+// One step of a training as it was captured, with the names of the model's layers, and how long it
+// took, which is more than without the watching.
 struct Profile {
   Trace trace;
   double step_seconds = 0;

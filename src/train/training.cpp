@@ -43,6 +43,15 @@ void append(State& to, const std::string& kind, const State& from) {
   for (const NamedTensor& item : from) to.push_back({kind + "/" + item.name, item.tensor});
 }
 
+// "layer1.0.conv1" of "layer1.0.conv1.weight" and "velocity/layer1.0.conv1.weight". What belongs to
+// the whole model is a layer of its own: "class_token".
+std::string layer_of(const std::string& name) {
+  const std::size_t start = name.find('/') + 1;  // 0 if there is none
+  const std::size_t dot = name.rfind('.');
+  const bool has_module = dot != std::string::npos && dot > start;
+  return name.substr(start, has_module ? dot - start : std::string::npos);
+}
+
 at::Tensor state_of(at::Generator generator) {
   const std::scoped_lock lock(generator.mutex());
   return generator.get_state();
@@ -140,6 +149,14 @@ Evaluation Training::evaluate_batch(std::int64_t first, std::int64_t count) cons
   const at::Tensor counted = targets.ne(zoo::kNoTarget).sum();
   const at::Tensor right = best.eq(targets).sum();
   return {loss.item<double>(), right.item<double>() / std::max(counted.item<double>(), 1.0), count};
+}
+
+void Training::name_tensors(Session& session) const {
+  for (const State& state : {parameters_, buffers_, optimizer_->state()}) {
+    for (const NamedTensor& item : state) {
+      session.name(item.tensor, item.name, layer_of(item.name));
+    }
+  }
 }
 
 State Training::generators() const {

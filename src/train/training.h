@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "lowtide/session.h"
 #include "train/named_tensor.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -70,6 +71,10 @@ class Training {
   // session manage it. Nothing if there is no such data.
   std::optional<Evaluation> evaluate(
       const std::function<void(const std::function<void()>&)>& run) const;
+
+  // Tells the session what parameters, buffers and optimizer states are called and to which layers
+  // they belong, for captured steps.
+  void name_tensors(Session& session) const;
 
   // What the further steps depend on, but for the number of steps that are done: parameters,
   // buffers, the optimizer's states, the generators' states.

@@ -4,7 +4,10 @@
 // A step that a session writes down, seen as a Trace.
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "lowtide/session.h"
@@ -133,6 +136,60 @@ TEST(CapturedStep, IsRefusedWhenThereIsNone) {
   Session session(options_for(0));
   session.capture_next_step();
   EXPECT_THROW(static_cast<void>(session.captured()), InvalidInput);
+}
+
+// The layers of all ops of that name in that phase, in order.
+std::vector<std::string> layers_of(const Trace& trace, Phase phase, const std::string& name) {
+  std::vector<std::string> layers;
+  for (const Op& op : trace.ops()) {
+    if (op.phase == phase && op.name == name) layers.push_back(op.layer);
+  }
+  return layers;
+}
+
+TEST(CapturedStep, OpsBelongToTheLayersOfTheTensorsThatWereNamed) {
+  LT_SKIP_IF(why_skip());
+  using Layers = std::vector<std::string>;
+  Session session(options_for(0));
+  const at::TensorOptions options(test_device());
+  const at::Tensor inputs = at::randn({32, 16}, options);
+  const at::Tensor first = at::randn({16, 16}, options).requires_grad_();
+  const at::Tensor second = at::randn({16, 16}, options).requires_grad_();
+  session.name(first, "body.first.weight", "body.first");
+  session.name(second, "not a name", "body.second");
+  session.capture_next_step();
+  session.step([&] {
+    at::sum(at::mm(at::tanh(at::mm(inputs, first)), second)).backward();
+    const at::NoGradGuard no_grad;
+    first.sub_(first.grad());
+    at::_foreach_mul_({first, second}, 2);
+  });
+  const Trace trace = session.captured();
+  const Layers both = {"body.first", "body.second"};
+  EXPECT_EQ(layers_of(trace, Phase::kForward, "mm"), both);
+  EXPECT_EQ(layers_of(trace, Phase::kForward, "tanh"), Layers{"body.first"});
+  EXPECT_EQ(layers_of(trace, Phase::kForward, "sum"), Layers{"body.second"});
+  EXPECT_EQ(layers_of(trace, Phase::kBackward, "tanh_backward"), Layers{"body.first"});
+  // Two of the second layer. The last takes no parameter, and is the first layer's by its node.
+  EXPECT_EQ(layers_of(trace, Phase::kBackward, "mm"),
+            (Layers{"body.second", "body.second", "body.first"}));
+  EXPECT_EQ(layers_of(trace, Phase::kOptimizer, "sub_"), Layers{"body.first"});
+  EXPECT_EQ(layers_of(trace, Phase::kOptimizer, "_foreach_mul_"), Layers{"body"});
+  const auto named = [&](const std::string& layer) {
+    return std::find_if(trace.storages().begin(), trace.storages().end(),
+                        [&](const Storage& storage) { return storage.layer == layer; });
+  };
+  EXPECT_EQ(named("body.first")->name, "body.first.weight");
+  EXPECT_EQ(named("body.first")->kind, StorageKind::kParameter);
+  // That one cannot stand in a file.
+  EXPECT_EQ(named("body.second")->name.front(), 's');
+}
+
+TEST(CapturedStep, HasNoLayersWithoutNames) {
+  LT_SKIP_IF(why_skip());
+  const Trace trace = capture("convolution_residual").trace;
+  EXPECT_TRUE(std::all_of(trace.ops().begin(), trace.ops().end(),
+                          [](const Op& op) { return op.layer.empty(); }));
 }
 
 }  // namespace

@@ -33,6 +33,36 @@ class Profile(TrainTest):
         self.assertEqual(sum(time["calls"] for time in profile["op_times"]), profile["ops"])
         self.assertGreater(profile["step_seconds"], 0)
 
+    def test_memory_and_ops_belong_to_layers(self):
+        profile = json.loads(self.succeed("profile", *SMALL, "--optimizer", "adam", "--json", "-o", "step.json"))
+        self.assertEqual(sum(profile["peak_bytes_by_kind"].values()), profile["plain_peak_bytes"])
+        layers = {}
+        for holder in profile["holders"]:
+            layers.setdefault(holder["kind"], set()).add(holder["place"])
+        for kind in ("parameter", "state"):
+            self.assertTrue({"first", "norm", "blocks.0.conv1", "blocks.0.norm2", "head"} <= layers[kind], kind)
+            self.assertNotIn("(before the step)", layers[kind])
+        self.assertTrue({"first", "blocks.0.conv1"} <= layers["activation"])
+        step = json.loads(self.read("step.json"))
+        storages = {storage["name"]: storage for storage in step["storages"]}
+        for name in ("blocks.0.conv1.weight", "mean/blocks.0.conv1.weight"):
+            self.assertEqual(storages[name]["layer"], "blocks.0.conv1")
+        convolutions = [op for op in step["ops"] if op["name"].startswith("convolution")]
+        for phase in ("forward", "backward"):
+            self.assertIn("blocks.0.conv1", [op["layer"] for op in convolutions if op["phase"] == phase])
+        without = [op["name"] for op in step["ops"] if op["phase"] == "backward" and "layer" not in op]
+        self.assertEqual(without, [])
+        self.assertRegex(self.succeed("simulate", "step.json"), r"allocated in \S+ \(op \d+\) of \S+,")
+
+    def test_casts_and_attention_count_as_what_they_are(self):
+        """Autocast copies weights, and matmul makes tensors that look like parameters from inside."""
+        self.succeed("profile", "gpt", "--layers", "1", "--width", "32", "--heads", "2", "--context", "16",
+                     "--batch", "4", "--device", "cpu", "--amp", "bf16", "-o", "step.json")
+        step = json.loads(self.read("step.json"))
+        parameters = [storage for storage in step["storages"] if storage["kind"] == "parameter"]
+        self.assertTrue(all(storage.get("start") and "layer" in storage for storage in parameters))
+        self.assertIn("h.0.attn.c_attn", [op["layer"] for op in step["ops"] if op["name"] == "mm"])
+
     def test_step_is_a_steady_one(self):
         """The gradients of the step before it go in it, and the optimizer's states are there already."""
         self.succeed("profile", *SMALL, "--optimizer", "adam", "-o", "step.json")
@@ -44,8 +74,10 @@ class Profile(TrainTest):
 
     def test_tables_say_who_holds_memory_and_what_takes_time(self):
         out = self.succeed("profile", *SMALL)
-        self.assertRegex(out, r"made by +kind +storages +at the peak +share\n")
-        self.assertRegex(out, r"\n\S+ +activation +\d+ ")
+        self.assertRegex(out, r"\nkind +storages +at the peak +share\n")
+        self.assertRegex(out, r"\nactivation +\d+ ")
+        self.assertRegex(out, r"\nlayer +kind +storages +at the peak +share\n")
+        self.assertRegex(out, r"\nblocks\.\S+ +activation +\d+ ")
         self.assertRegex(out, r"\nconvolution_backward +\d+ ")
         self.assertEqual(self.names(), [])
 

@@ -29,10 +29,11 @@ constexpr const char* kExamples =
     "  lowtide profile small_resnet                  what takes memory and time in a step\n"
     "  lowtide profile small_resnet -o step.json     and the step, as a trace\n"
     "  lowtide plan step.json --budget 60%           what a budget would come to\n"
-    "\nThe step is trained without a budget. It does not know the model's layers, so that memory "
+    "\nThe step is trained without a budget. An op belongs to the layer whose parameters it takes, "
+    "or\n"
+    "whose gradients it computes; one without parameters to the layer before it. On a CPU the time "
     "is\n"
-    "listed by the op that made it. On a CPU the time is the host's; what the device takes is\n"
-    "guessed from the bytes there.";
+    "the host's; what the device takes is guessed from the bytes there.";
 
 struct ProfileChoice : RunChoice {
   std::string output;

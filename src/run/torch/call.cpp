@@ -416,6 +416,7 @@ void Call::write_down(Books::Lock&) {
   const engine::Ledger& ledger = books_.device().ledger();
   event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
   event.is_backward = is_in_backward();
+  event.node = autograd_node();
   event.is_replayable = record_ != nullptr;
   event.is_random = effects_.is_random;
   capture.add(std::move(event));

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/check.h"
+#include "run/torch/capture_layers.h"
+#include "trace/names.h"
 
 namespace lowtide::run {
 
@@ -35,7 +38,10 @@ std::optional<double> device_seconds(const Capture::OpEvent& event, const OpTime
 
 StorageId Capture::number_of(const Cell& cell, bool at_start) {
   const auto [found, is_new] = numbers_.try_emplace(&cell, make_id<StorageId>(storages_.size()));
-  if (is_new) storages_.push_back({.at_start = at_start});
+  if (is_new) {
+    storages_.push_back({.at_start = at_start});
+    if (cell.label) storages_.back().label = *cell.label;
+  }
   StorageEvent& storage = storages_[found->second.slot()];
   storage.bytes = std::max(storage.bytes, cell.value->bytes);
   return found->second;
@@ -124,7 +130,8 @@ std::vector<StorageKind> Capture::kinds(const std::vector<Phase>& phases) const 
     const StorageEvent& storage = storages_[i];
     const Seen& how = seen[i];
     StorageKind kind = StorageKind::kTemporary;
-    if (storage.is_parameter) {
+    // Inside of an op, torch has leaves of its own that look like parameters.
+    if (storage.is_parameter && storage.at_start) {
       kind = StorageKind::kParameter;
     } else if (how.made_backward && how.used_by_optimizer) {
       kind = StorageKind::kGradient;
@@ -170,26 +177,48 @@ std::vector<std::vector<StorageId>> Capture::add_unused(TraceBuilder& builder) c
   return frees;
 }
 
-Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
-  LT_REQUIRE(!ops_.empty(), "no step was captured: call capture_next_step() before step()");
-  const std::vector<Phase> phase_of = phases();
-  const std::vector<StorageKind> kind_of = kinds(phase_of);
-  TraceBuilder builder(name);
+// A trace cannot have every name that a user may think of.
+std::vector<std::string> Capture::storage_layers() const {
+  std::vector<std::string> layers;
+  for (const StorageEvent& storage : storages_) {
+    const std::string& layer = storage.label.layer;
+    layers.push_back(trace::is_name(layer) ? layer : "");
+  }
+  return layers;
+}
+
+void Capture::add_storages(TraceBuilder& builder, const std::vector<StorageKind>& kind_of) const {
+  const std::vector<std::string> layers = storage_layers();
+  std::unordered_set<std::string> taken;
+  for (std::size_t i = 0; i < storages_.size(); ++i) taken.insert(base::concat("s", i));
+  for (std::size_t i = 0; i < unused_.size(); ++i) taken.insert(base::concat("unused", i));
   for (std::size_t i = 0; i < storages_.size(); ++i) {
+    const std::string& given = storages_[i].label.name;
+    const bool is_usable = trace::is_name(given) && taken.insert(given).second;
     Storage storage;
-    storage.name = base::concat("s", i);
+    storage.name = is_usable ? given : base::concat("s", i);
+    storage.layer = layers[i];
     storage.bytes = storages_[i].bytes;
     storage.kind = kind_of[i];
     storage.at_start = storages_[i].at_start;
     storage.at_end = storages_[i].is_alive;
     builder.add_storage(std::move(storage));
   }
+}
+
+Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
+  LT_REQUIRE(!ops_.empty(), "no step was captured: call capture_next_step() before step()");
+  const std::vector<Phase> phase_of = phases();
+  std::vector<std::string> layers = layers_of_ops(ops_, phase_of, storage_layers());
+  TraceBuilder builder(name);
+  add_storages(builder, kinds(phase_of));
   std::vector<std::vector<StorageId>> frees = add_unused(builder);
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const OpEvent& event = ops_[i];
     OpSpec spec;
     spec.name = trace_name(event.name);
     spec.phase = phase_of[i];
+    spec.layer = std::move(layers[i]);
     spec.reads = event.reads;
     spec.writes = event.writes;
     spec.views = event.views;

@@ -32,6 +32,8 @@ class Capture final : public BurialObserver {
     // What the device takes to read and write its bytes.
     double memory_seconds = 0;
     std::int64_t workspace_bytes = 0;
+    // See autograd_phase.h.
+    std::uint64_t node = 0;
     bool is_backward = false;
     bool is_replayable = false;
     bool is_random = false;
@@ -55,6 +57,7 @@ class Capture final : public BurialObserver {
     bool is_parameter = false;
     bool at_start = false;
     bool is_alive = true;
+    Label label{};
   };
   // One that was there before, and died in the step without being used.
   struct UnusedStorage {
@@ -62,8 +65,10 @@ class Capture final : public BurialObserver {
     std::size_t freed_by = 0;
   };
   StorageId number_of(const Cell& cell, bool at_start);
+  void add_storages(TraceBuilder& builder, const std::vector<StorageKind>& kind_of) const;
   std::vector<std::vector<StorageId>> add_unused(TraceBuilder& builder) const;
   std::vector<Phase> phases() const;
+  std::vector<std::string> storage_layers() const;
   std::vector<StorageKind> kinds(const std::vector<Phase>& phases) const;
 
   std::vector<OpEvent> ops_;

@@ -139,6 +139,12 @@ void Runtime::hold(const at::Tensor& tensor) {
   value.reset();
 }
 
+void Runtime::label(const at::Tensor& tensor, Label label) {
+  Books::Lock lock(books_);
+  Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
+  if (cell != nullptr) cell->label = std::make_unique<const Label>(std::move(label));
+}
+
 void Runtime::release(const at::Tensor& tensor) {
   Books::Lock lock(books_);
   Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;

@@ -57,6 +57,8 @@ class Runtime {
   // Brings the tensor back and keeps it, until release().
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);
+  // What captured steps call the tensor's storage, as long as it lives.
+  void label(const at::Tensor& tensor, Label label);
   // Everything is on the device again, and nothing is remembered. Throws OutOfMemory.
   void bring_all_back();
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <ATen/core/Generator.h>
@@ -87,6 +88,13 @@ struct Value {
   std::int32_t fetched_by = -1;
 };
 
+// What a storage is to the user.
+struct Label {
+  std::string name;
+  // The part of the model it belongs to; may be empty.
+  std::string layer;
+};
+
 // One storage that torch has and the books know.
 struct Cell {
   Cell(Books& owner, c10::StorageImpl* storage)
@@ -111,6 +119,8 @@ struct Cell {
   std::int32_t guided_storage = -1;
   // They lie in the device's overflow.
   bool is_in_overflow = false;
+  // Null: the user said nothing of it.
+  std::unique_ptr<const Label> label{};
 };
 
 // One tensor among the arguments of a recorded op: which value, seen through which geometry.
