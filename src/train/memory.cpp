@@ -9,11 +9,15 @@ namespace {
 
 constexpr int kMeasuredSteps = 2;
 
-Means means_of(const std::string& tiers) {
-  if (tiers == "none") return Means::kRecompute;
-  LT_REQUIRE(tiers == "host" || tiers == "host,disk", "unknown tiers '", tiers,
+Means means_of(const MemoryOptions& memory) {
+  if (memory.tiers == "none") {
+    LT_REQUIRE(memory.may_recompute,
+               "--tiers none and --no-recompute exclude each other: nothing could be evicted");
+    return Means::kRecompute;
+  }
+  LT_REQUIRE(memory.tiers == "host" || memory.tiers == "host,disk", "unknown tiers '", memory.tiers,
              "'; known are none, host and host,disk");
-  return Means::kMixed;
+  return memory.may_recompute ? Means::kMixed : Means::kHost;
 }
 
 }  // namespace
@@ -33,7 +37,7 @@ std::int64_t measure_plain_peak(const TrainingOptions& options,
 
 SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_bytes,
                                const std::string& device) {
-  const Means means = means_of(memory.tiers);
+  const Means means = means_of(memory);
   LT_REQUIRE(memory.tiers != "host,disk" || !memory.spill_dir.empty(),
              "--tiers host,disk needs a folder on that disk; add --spill-dir");
   LT_REQUIRE(memory.tiers != "none" || memory.spill_dir.empty(),

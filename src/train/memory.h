@@ -19,6 +19,8 @@ struct MemoryOptions {
   std::string policy = "auto";
   // Where values may be moved to: "none" (they are only recomputed), "host", or "host,disk".
   std::string tiers = "host";
+  // Off: values are only moved, so there must be a tier.
+  bool may_recompute = true;
   // Names the disk; goes with "host,disk" or stands for it.
   std::string spill_dir;
 };

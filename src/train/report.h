@@ -12,6 +12,12 @@
 
 namespace lowtide::train {
 
+struct DatedEvaluation {
+  // So many were done, in all runs together.
+  std::int64_t step = 0;
+  Evaluation evaluation;
+};
+
 // What a training came to.
 struct Report {
   TrainingOptions training;
@@ -25,8 +31,11 @@ struct Report {
   std::optional<double> step_seconds;
   // Of the last step.
   std::optional<double> loss;
+  // At the end.
   std::optional<Evaluation> evaluation;
-  // When the training was done, before the evaluation.
+  // On the way.
+  std::vector<DatedEvaluation> evaluations;
+  // When the training was done, before the last evaluation.
   SessionStats stats;
   bool was_interrupted = false;
   // Where the training can be taken up again; empty: nowhere.

@@ -27,6 +27,7 @@ void check(const RunOptions& options) {
              "--steps and --epochs exclude each other; leave one of them out");
   LT_REQUIRE(!options.resume || !options.checkpoint.empty(),
              "--resume needs --checkpoint DIR to say where to go on from");
+  LT_REQUIRE(options.evaluate_every >= 0, "there are no fewer than 0 steps between evaluations");
   LT_REQUIRE(options.checkpoint_every > 0, "there must be at least one step between checkpoints");
   // For its checks: before anything is measured or written.
   static_cast<void>(session_options(options.memory, 0, options.training.device));
@@ -46,6 +47,9 @@ class Run {
         session_options(options_.memory, report_.budget_bytes, options_.training.device));
     Training training(options_.training, data_);
     plan_steps(training);
+    LT_REQUIRE(options_.evaluate_every == 0 || training.evaluation_examples() > 0,
+               "there is nothing to evaluate on in the data, so leave --evaluate-every out: ",
+               options_.training.data);
     if (resumes()) {
       folder_->load(training, options_.training);
       hooks_.say(base::concat("going on after step ", training.steps_done(), " of ", steps_));
@@ -107,7 +111,7 @@ class Run {
       hooks_.on_step({.step = training.steps_done(),
                       .steps = steps_,
                       .loss = *report_.loss,
-                      .seconds = seconds_since(start),
+                      .seconds = seconds_since(start) - evaluation_seconds_,
                       .steps_of_run = static_cast<std::int64_t>(seconds.size()),
                       .peak_bytes = stats.peak_bytes,
                       .budget_bytes = stats.budget_bytes});
@@ -115,6 +119,7 @@ class Run {
         folder_->write(training, options_.training, &session);
         saved = training.steps_done();
       }
+      if (is_evaluation_due(training)) evaluate_on_the_way(training, session);
     }
     if (folder_ && saved != training.steps_done() && training.steps_done() > 0) {
       folder_->write(training, options_.training, &session);
@@ -124,6 +129,21 @@ class Run {
     report_.steps = static_cast<std::int64_t>(seconds.size());
     report_.steps_done = training.steps_done();
     report_.step_seconds = median(std::move(seconds));
+  }
+
+  // The last evaluation comes when all is done.
+  bool is_evaluation_due(const Training& training) const {
+    return options_.evaluate_every > 0 && training.steps_done() < steps_ &&
+           training.steps_done() % options_.evaluate_every == 0;
+  }
+
+  void evaluate_on_the_way(const Training& training, Session& session) {
+    const Clock::time_point start = Clock::now();
+    if (const std::optional<Evaluation> evaluation = evaluate(training, session)) {
+      report_.evaluations.push_back({training.steps_done(), *evaluation});
+      hooks_.on_evaluation(report_.evaluations.back());
+    }
+    evaluation_seconds_ += seconds_since(start);
   }
 
   // Nothing also if the user does not want to wait for it.
@@ -140,6 +160,8 @@ class Run {
   std::shared_ptr<const zoo::DataSet> data_;
   std::optional<CheckpointFolder> folder_;
   std::int64_t steps_ = 0;
+  // Spent on the way.
+  double evaluation_seconds_ = 0;
   Report report_;
 };
 

@@ -23,6 +23,8 @@ struct RunOptions {
   // So many steps from one checkpoint to the next; there is one at the end too.
   std::int64_t checkpoint_every = 100;
   bool resume = false;
+  // So many steps from one evaluation to the next; 0: there is one at the end only.
+  std::int64_t evaluate_every = 0;
   bool is_deterministic = false;
 };
 
@@ -40,6 +42,8 @@ struct Progress {
 // How a run talks to whoever began it.
 struct Hooks {
   std::function<void(const Progress&)> on_step = [](const Progress&) {};
+  // On the way, that is all but the last.
+  std::function<void(const DatedEvaluation&)> on_evaluation = [](const DatedEvaluation&) {};
   // What a user may want to know, in one line.
   std::function<void(const std::string&)> say = [](const std::string&) {};
   // Asked after every step: then the training stops in good order.

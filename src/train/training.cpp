@@ -115,9 +115,13 @@ void Training::step() {
 
 double Training::loss() const { return loss_.item<double>(); }
 
+std::int64_t Training::evaluation_examples() const {
+  return data_->size(zoo::Part::kEvaluation, model_.input);
+}
+
 std::optional<Evaluation> Training::evaluate(
     const std::function<void(const std::function<void()>&)>& run) const {
-  const std::int64_t examples = data_->size(zoo::Part::kEvaluation, model_.input);
+  const std::int64_t examples = evaluation_examples();
   if (examples == 0) return std::nullopt;
   model_.module->eval();
   Evaluation total;

@@ -67,6 +67,8 @@ class Training {
   // Of the last step. Waits for the device.
   double loss() const;
 
+  // So many are there for that; 0: none.
+  std::int64_t evaluation_examples() const;
   // How the model does on the data's other part; runs each batch through `run`, which is what has a
   // session manage it. Nothing if there is no such data.
   std::optional<Evaluation> evaluate(

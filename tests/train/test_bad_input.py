@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from training import DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest
+from training import DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest
 
 
 class Usage(TrainTest):
@@ -21,6 +21,20 @@ class Usage(TrainTest):
         (("train", *SMALL, "--optimizer", "adagrad"), "--optimizer"),
         (("train", *SMALL, "--budget", "lots"), "not a size: 'lots'"),
         (("train", *SMALL, "--budget", "x%"), "not a share: 'x%'"),
+        (("train", *SMALL, "--batch", "0"), "--batch: not a whole number of at least 1: '0'"),
+        (("train", *SMALL, "--epochs", "9999999999999999999"), "--epochs: not a whole number"),
+        (("train", *SMALL, "--seed", "-1"), "--seed: not a whole number of at least 0: '-1'"),
+        (("train", *SMALL, "--lr", "nan"), "--lr: not a number above 0: 'nan'"),
+        (("train", *SMALL, "--lr", "0"), "--lr: not a number above 0: '0'"),
+        (("train", *SMALL, "--warmup", "-3"), "--warmup: not a whole number of at least 0"),
+        (("train", *SMALL, "--schedule", "cosin"), "did you mean 'cosine'?"),
+        (("train", *SMALL, "--amp", "fp16"), "--amp: unknown 'fp16'; known are 'off' and 'bf16'"),
+        (("train", *SMALL, "--evaluate-every", "0"), "--evaluate-every: not a whole number of at least 1"),
+        (("train", *SMALL, "--budget", ""), "--budget: must not be empty"),
+        (("train", *SMALL, "--checkpoint", ""), "--checkpoint: must not be empty"),
+        (("train", *SMALL, "--data", ""), "--data: must not be empty"),
+        (("train", *SMALL, "--tiers", "disk"), "--tiers: unknown 'disk'; known are 'none', 'host' and 'host,disk'"),
+        (("train", *SMALL, "--tiers", "none", "--no-recompute"), "nothing could be evicted"),
         (("train", *SMALL, "--tiers", "host,disk"), "add --spill-dir"),
         (("train", *SMALL, "--tiers", "none", "--spill-dir", "."), "exclude each other"),
         (("train", *SMALL, "--resume"), "--resume requires --checkpoint"),
@@ -43,6 +57,11 @@ class Failures(TrainTest):
                                  (("--budget", "1GiB", "--spill-dir", "nowhere"), "nowhere")):
             with self.subTest(options=options):
                 self.assertIn(message, self.fail_with(FAILED, "train", *SMALL, "--steps", "1", *options))
+
+    def test_model_that_the_machine_has_no_room_for(self):
+        message = self.fail_with(DOES_NOT_FIT, "train", *MODEL, "--steps", "1", "--width", "99999999")
+        self.assertIn("The machine has no room for", message)
+        self.assertNotIn("frame #", message)
 
     def test_batch_that_the_data_does_not_fill(self):
         self.assertIn("does not fill one batch of 9000",

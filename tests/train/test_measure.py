@@ -46,7 +46,8 @@ class Measure(TrainTest):
 
     def test_other_options_of_trainings(self):
         found = json.loads(self.succeed("compare", *ROUND, "1", "--optimizer", "adam", "--amp", "bf16",
-                                        "--policy", "capuchin", "--tiers", "none", "--lr", "0.01", "-b", "90%", "--json"))
+                                        "--policy", "capuchin", "--tiers", "none", "--lr", "0.01", "-b", "90%",
+                                        "--json"))
         self.assertEqual((found["optimizer"], found["amp"], found["policy"], found["tiers"]),
                          ("adam", "bf16", "capuchin", "none"))
         self.assertTrue(found["identical"])

@@ -21,6 +21,36 @@ class Train(TrainTest):
         self.assertAlmostEqual(report["budget_bytes"], 0.6 * report["plain_peak_bytes"], delta=1)
         self.assertGreater(report["evictions"], 0)
 
+    def test_evaluates_on_the_way_and_changes_no_bit(self):
+        options = ("--steps", "5", "--budget", "70%")
+        report = json.loads(self.succeed("train", *SMALL, *options, "--checkpoint", "often",
+                                         "--evaluate-every", "2", "--json"))
+        self.assertEqual([found["step"] for found in report["evaluations"]], [2, 4])
+        for found in report["evaluations"]:
+            self.assertTrue(0 <= found["accuracy"] <= 1)
+        self.assertIn("accuracy", report)
+        self.assertEqual(self.train("once", *options), self.checkpoint("often"))
+        # Four steps are the end, which has its own; what it found then is what was found on the way.
+        four = json.loads(self.succeed("train", *SMALL, "--steps", "4", "--evaluate-every", "4", "--json"))
+        self.assertNotIn("evaluations", four)
+        self.assertEqual(four["accuracy"], report["evaluations"][1]["accuracy"])
+
+    def test_evaluations_are_told_in_lines_of_their_own(self):
+        done = self.run_program("train", *SMALL, "--steps", "3", "--evaluate-every", "1")
+        self.assertRegex(done.stderr, r"\nafter step 1: accuracy [\d.]+ % of 2000 examples, loss [\d.]+\n")
+        self.assertRegex(done.stderr, r"\nafter step 2: ")
+        self.assertNotIn("after step 3", done.stderr)
+
+    def test_means_that_may_be_used(self):
+        disk = ("--tiers", "host,disk", "--spill-dir", ".")
+        for options, recomputes, moves in ((("--tiers", "none"), True, False), (("--no-recompute",), False, True),
+                                           (("--no-recompute", *disk), False, True)):
+            with self.subTest(options=options):
+                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", "60%", *options,
+                                                 "--json"))
+                self.assertGreater(report["evictions"], 0)
+                self.assertEqual((report["recomputes"] > 0, report["bytes_to_host"] > 0), (recomputes, moves))
+
     def test_learns(self):
         report = json.loads(self.succeed("train", *SMALL, "--steps", "60", "--schedule", "cosine",
                                          "--warmup", "5", "--json"))

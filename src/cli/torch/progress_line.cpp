@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "cli/figures.h"
 
 namespace lowtide::cli {
 namespace {
@@ -44,6 +45,12 @@ std::string progress_text(const train::Progress& progress, std::int64_t batch) {
             " left";
   }
   return text;
+}
+
+std::string evaluation_text(const train::DatedEvaluation& dated) {
+  const train::Evaluation& found = dated.evaluation;
+  return base::concat("after step ", dated.step, ": accuracy ", format_percent(found.accuracy),
+                      " of ", found.examples, " examples, loss ", format("%.4f", found.loss));
 }
 
 bool ProgressLine::is_due(const train::Progress& progress, double now_seconds) const {

@@ -34,4 +34,7 @@ class ProgressLine {
 // "step 12 of 100, loss 2.3012, 1240 examples/s, 120 MiB of 200 MiB, 0:35 left"
 std::string progress_text(const train::Progress& progress, std::int64_t batch);
 
+// "after step 100: accuracy 81.2 % of 2000 examples, loss 0.5201"
+std::string evaluation_text(const train::DatedEvaluation& dated);
+
 }  // namespace lowtide::cli

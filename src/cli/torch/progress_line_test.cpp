@@ -39,6 +39,11 @@ TEST(ProgressLine, SaysWhatThereIsToKnow) {
   EXPECT_EQ(progress_text(last, 64), "step 100 of 100, loss 2.3012, 64 examples/s, 120.0 MiB");
 }
 
+TEST(ProgressLine, EvaluationSaysWhenAndOfHowMany) {
+  EXPECT_EQ(evaluation_text({100, {.loss = 0.52014, .accuracy = 0.8124, .examples = 2000}}),
+            "after step 100: accuracy 81.2 % of 2000 examples, loss 0.5201");
+}
+
 TEST(ProgressLine, IsTextWhenNobodyWatches) {
   const std::string text = shown(false, {{1, 1}, {2, 2}, {12, 12}, {13, 13}, {100, 14}});
   EXPECT_EQ(text.find_first_of("\r\x1b"), std::string::npos);

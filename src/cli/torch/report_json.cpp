@@ -38,6 +38,11 @@ nlohmann::json report_json(const train::Report& report) {
     json["accuracy"] = report.evaluation->accuracy;
     json["evaluation_loss"] = report.evaluation->loss;
   }
+  for (const train::DatedEvaluation& dated : report.evaluations) {
+    json["evaluations"].push_back({{"step", dated.step},
+                                   {"accuracy", dated.evaluation.accuracy},
+                                   {"loss", dated.evaluation.loss}});
+  }
   if (!report.checkpoint.empty()) json["checkpoint"] = report.checkpoint;
   put_stats(json, report.stats);
   return json;

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/torch/run_options.h"
 
-#include <vector>
+#include <limits>
 
 #include <torch/cuda.h>
 
 #include "base/bytes.h"
 #include "cli/exit_code.h"
+#include "cli/option_checks.h"
 #include "cli/verb_options.h"
 #include "train/optimizer.h"
 
@@ -22,12 +23,6 @@ template <class Value>
 CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* help,
                  const char* type) {
   return verb.add_option(name, value, help)->type_name(type);
-}
-
-// Without the words that CLI11 would put into the help.
-CLI::Validator positive() { return CLI::Validator(CLI::PositiveNumber).description(""); }
-CLI::Validator one_of(const std::vector<std::string>& names) {
-  return CLI::Validator(CLI::IsMember(names)).description("");
 }
 
 void add_size_options(CLI::App& verb, zoo::ModelOptions& model) {
@@ -62,6 +57,7 @@ void add_model_options(CLI::App& verb, RunChoice& choice) {
       "fashion-mnist, fashion-mnist-full, tiny-shakespeare, synthetic, a folder of IDX files or a "
       "text file (default: by the model)",
       "NAME|PATH")
+      ->check(not_empty())
       ->group(kTrainingGroup);
   add(verb, "--optimizer", training.optimizer, "sgd, adam or adamw (default: sgd)", "NAME")
       ->check(one_of({"sgd", "adam", "adamw"}))
@@ -70,29 +66,31 @@ void add_model_options(CLI::App& verb, RunChoice& choice) {
       ->check(one_of({"off", "bf16"}))
       ->group(kTrainingGroup);
   add(verb, "--seed", training.seed, "What all randomness comes from (default: 1)", "N")
+      ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
       ->group(kTrainingGroup);
   add(verb, "--device", training.device, "cpu, cuda or cuda:N (default: the first GPU, or cpu)",
       "NAME")
+      ->check(not_empty())
       ->group(kTrainingGroup);
   add_size_options(verb, training.model_options);
 }
 
 void add_batch_option(CLI::App& verb, RunChoice& choice) {
   add(verb, "--batch", choice.run.training.batch, "Examples in a batch (default: 64)", "N")
-      ->check(positive())
+      ->check(whole_number(1))
       ->group(kTrainingGroup);
 }
 
 void add_rate_options(CLI::App& verb, RunChoice& choice) {
   train::Schedule& schedule = choice.run.training.schedule;
   add(verb, kRate, schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
-      ->check(positive())
+      ->check(positive_number())
       ->group(kTrainingGroup);
   add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
       ->check(one_of({"constant", "cosine", "step"}))
       ->group(kTrainingGroup);
   add(verb, "--warmup", schedule.warm_up_steps, "Steps in which the rate grows", "N")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
+      ->check(whole_number(0))
       ->group(kTrainingGroup);
 }
 
@@ -103,15 +101,23 @@ void add_means_options(CLI::App& verb, RunChoice& choice) {
       "Who plans: auto, online, or one of 'lowtide policies' (default: auto)", "NAME")
       ->group(group);
   add(verb, "--tiers", memory.tiers,
-      "Where values may be moved to: none, host or host,disk (default: host)", "LIST")
+      "Where values may be moved to: none (they are only recomputed), host or host,disk (default: "
+      "host)",
+      "LIST")
       ->check(one_of({"none", "host", "host,disk"}))
       ->group(group);
+  verb.add_flag("--no-recompute", choice.is_only_moved,
+                "Values are only moved, never computed again")
+      ->group(group);
   add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
+      ->check(not_empty())
       ->group(group);
 }
 
 void add_memory_options(CLI::App& verb, RunChoice& choice) {
-  add_budget_option(verb, choice.run.memory.budget, "SIZE")->group(kMemoryGroup);
+  add_budget_option(verb, choice.run.memory.budget, "SIZE")
+      ->check(not_empty())
+      ->group(kMemoryGroup);
   add_means_options(verb, choice);
 }
 
@@ -126,6 +132,7 @@ void add_run_options(CLI::App& verb, RunChoice& choice) {
 train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
   train::RunOptions run = choice.run;
   train::TrainingOptions& training = run.training;
+  run.memory.may_recompute = !choice.is_only_moved;
   training.has_bf16 = choice.amp == "bf16";
   training.device = resolve_device(training.device);
   training.schedule.kind = train::parse_schedule(choice.schedule);

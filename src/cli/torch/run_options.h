@@ -17,6 +17,7 @@ struct RunChoice {
   train::RunOptions run;
   std::string schedule = "constant";
   std::string amp = "off";
+  bool is_only_moved = false;
   bool json = false;
 };
 

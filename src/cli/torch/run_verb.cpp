@@ -30,6 +30,8 @@ void run_with_progress(Console& console, std::int64_t batch,
   ProgressLine line(console, batch);
   const train::Hooks hooks = {
       .on_step = [&](const train::Progress& progress) { line.show(progress, now_seconds()); },
+      .on_evaluation =
+          [&](const train::DatedEvaluation& dated) { line.say(evaluation_text(dated)); },
       .say = [&](const std::string& message) { line.say(message); },
       .is_stopped = [] { return StopSignal::came(); }};
   try {

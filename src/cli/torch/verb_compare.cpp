@@ -11,6 +11,7 @@
 
 #include "base/words.h"
 #include "cli/inputs.h"
+#include "cli/option_checks.h"
 #include "cli/output_file.h"
 #include "cli/torch/price_plot.h"
 #include "cli/torch/price_text.h"
@@ -109,15 +110,16 @@ Verb add_measured_compare(CLI::App& program) {
   add_budgets_option(*verb, choice->budgets)->required();
   add_means_options(*verb, *choice);
   verb->add_flag("--measure", choice->is_measured, "Train for real, which is what this is about");
-  const auto positive = CLI::Validator(CLI::PositiveNumber).description("");
   add_count(*verb, "--rounds", choice->curve.rounds, "All of them in turn, so often (default: 3)")
-      ->check(positive);
+      ->check(whole_number(1));
   add_count(*verb, "--steps", choice->curve.timed_steps, "Timed steps of each run (default: 5)")
-      ->check(positive);
+      ->check(whole_number(1));
   add_count(*verb, "--untimed-steps", choice->curve.untimed_steps,
             "Steps before those, in which plans are made (default: 8)")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  verb->add_option("--svg", choice->svg, "Draw the curve into this file")->type_name("FILE");
+      ->check(whole_number(0));
+  verb->add_option("--svg", choice->svg, "Draw the curve into this file")
+      ->check(not_empty())
+      ->type_name("FILE");
   add_json_option(*verb, choice->json);
   verb->footer(kExamples);
   return Verb{verb, [verb, choice](Console& console) {

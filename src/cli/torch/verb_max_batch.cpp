@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "cli/option_checks.h"
 #include "cli/table.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -133,7 +134,7 @@ Verb add_max_batch(CLI::App& program) {
       ->required()
       ->description("Device memory to stay within: 8GiB, 1.5GiB, 512MiB");
   verb->add_option("--most", choice->most, "No larger batch is tried (default: 65536)")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->check(whole_number(1))
       ->type_name("N");
   add_json_option(*verb, choice->json);
   verb->footer(kExamples);

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "cli/fact_list.h"
 #include "cli/figures.h"
+#include "cli/option_checks.h"
 #include "cli/torch/report_json.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -80,18 +81,23 @@ Verb add_train(CLI::App& program) {
   add_run_options(*verb, *choice);
   train::RunOptions& run = choice->run;
   CLI::Option* steps = verb->add_option("--steps", run.steps, "How long to train, in all")
-                           ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+                           ->check(whole_number(1))
                            ->type_name("N");
   verb->add_option("--epochs", run.epochs, "The same in rounds through the data (default: 1)")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->check(whole_number(1))
       ->type_name("N")
       ->excludes(steps);
   CLI::Option* folder =
       verb->add_option("--checkpoint", run.checkpoint, "Keep the training's state in this folder")
+          ->check(not_empty())
           ->type_name("DIR");
+  verb->add_option("--evaluate-every", run.evaluate_every,
+                   "Steps from one evaluation to the next (default: only at the end)")
+      ->check(whole_number(1))
+      ->type_name("N");
   verb->add_option("--checkpoint-every", run.checkpoint_every,
                    "Steps from one checkpoint to the next (default: 100)")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->check(whole_number(1))
       ->type_name("N")
       ->needs(folder);
   verb->add_flag("--resume", run.resume, "Go on from the checkpoint, if there is one")

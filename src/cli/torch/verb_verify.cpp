@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "cli/figures.h"
+#include "cli/option_checks.h"
 #include "cli/torch/report_json.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -75,7 +76,7 @@ Verb add_verify(CLI::App& program) {
   add_run_options(*verb, *choice);
   verb->get_option("--budget")->required();
   verb->add_option("--steps", choice->run.steps, "How many steps to compare (default: 10)")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->check(whole_number(1))
       ->type_name("N");
   verb->footer(kExamples);
   return Verb{verb,

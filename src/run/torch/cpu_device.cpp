@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/cpu_device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -67,6 +68,7 @@ class CpuGate final : public c10::Allocator {
         return native->allocate(static_cast<std::size_t>(bytes));
       } catch (const std::exception& error) {
         reason = error.what();
+        reason.resize(std::min(reason.size(), reason.find('\n')));  // the rest is a backtrace
       }
       if (ledger_of_cpu().evict_more(bytes)) continue;
       ledger_of_cpu().release(bytes);
