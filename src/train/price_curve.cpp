@@ -49,6 +49,10 @@ class Measurement {
     steps_ = options_.untimed_steps + options_.timed_steps;
     training.schedule.steps = steps_;
     make_deterministic(data_->kind());
+    {
+      // An unknown policy or a spill folder that is missing should not wait for its turn.
+      const Session probe(limits(base::kGiB));
+    }
     curve_.training = training;
     curve_.policy = options_.run.memory.policy;
     curve_.tiers = options_.run.memory.tiers;
@@ -70,8 +74,6 @@ class Measurement {
       LT_REQUIRE(base::parse_budget(budget, base::kGiB) > 0,
                  "a budget of nothing cannot be kept: ", budget);
     }
-    // An unknown policy or a spill folder that is missing should not wait for its turn.
-    const Session probe(limits(base::kGiB));
   }
 
   SessionOptions limits(std::int64_t budget_bytes) const {
@@ -90,6 +92,9 @@ class Measurement {
     for (const std::string& budget : options_.budgets) {
       curve_.points.push_back(
           {.budget = budget, .budget_bytes = base::parse_budget(budget, curve_.plain_peak_bytes)});
+      // A session takes 0 for no budget at all.
+      LT_REQUIRE(curve_.points.back().budget_bytes > 0 || hooks_.is_stopped(),
+                 "a budget of nothing cannot be kept: ", budget);
     }
     std::stable_sort(
         curve_.points.begin(), curve_.points.end(),
@@ -112,7 +117,10 @@ class Measurement {
 
   void run_round(int round) {
     const std::string prefix = base::concat("round ", round, " of ", options_.rounds, ": ");
-    const Outcome plain = in_own_thread([this] { return train(nullptr); });
+    const Outcome plain = in_own_thread([this] {
+      empty_cache(options_.run.training.device);
+      return train(nullptr);
+    });
     tell(prefix + "plain", plain);
     std::vector<Outcome> outcomes;
     for (const CurvePoint& point : curve_.points) {
@@ -131,6 +139,7 @@ class Measurement {
     try {
       return std::async(std::launch::async,
                         [&] {
+                          empty_cache(options_.run.training.device);
                           Session session(limits(budget_bytes));
                           return train(&session);
                         })
@@ -143,7 +152,6 @@ class Measurement {
   }
 
   Outcome train(Session* session) const {
-    empty_cache(options_.run.training.device);
     Outcome outcome;
     Training training(options_.run.training, data_);
     if (session != nullptr) session->end_step();

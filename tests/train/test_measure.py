@@ -86,6 +86,11 @@ class Measure(TrainTest):
             with self.subTest(arguments=arguments):
                 self.assertIn(message, self.fail_with(code, "compare", *arguments))
 
+    def test_share_of_next_to_nothing(self):
+        done = self.run_program("compare", *QUICK, "--budgets", "0.001%,0.0000002%")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("a budget of nothing cannot be kept: 0.0000002%", done.stderr)
+
     def test_help_tells_of_both(self):
         self.assertIn("--measure", self.succeed("compare", "--help"))
         self.assertIn("--svg", self.succeed("compare", "--measure", "--help"))

@@ -140,6 +140,15 @@ bool losses_are_plains(const train::PriceCurve& curve) {
                       [](const train::CurvePoint& point) { return point.difference.has_value(); });
 }
 
+ExitCode price_exit_code(const train::PriceCurve& curve) {
+  if (!losses_are_plains(curve)) return ExitCode::kFailed;
+  if (curve.was_interrupted) return ExitCode::kInterrupted;
+  const bool is_any_kept =
+      std::any_of(curve.points.begin(), curve.points.end(),
+                  [](const train::CurvePoint& point) { return !point.is_refused(); });
+  return is_any_kept ? ExitCode::kDone : ExitCode::kDoesNotFit;
+}
+
 std::string price_text(const train::PriceCurve& curve, const Style& style) {
   Table table({{"budget"},
                {"size", Align::kRight},

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/console.h"
+#include "cli/exit_code.h"
 #include "train/price_curve.h"
 
 // A price curve in words. Requires of all: at least one round.
@@ -19,5 +20,8 @@ nlohmann::json price_json(const train::PriceCurve& curve);
 
 // Whether every loss is plain's.
 bool losses_are_plains(const train::PriceCurve& curve);
+
+// kFailed if they are not, kDoesNotFit if no budget can be kept.
+ExitCode price_exit_code(const train::PriceCurve& curve);
 
 }  // namespace lowtide::cli

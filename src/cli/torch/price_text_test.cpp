@@ -49,6 +49,18 @@ TEST(PriceText, SaysThatPlainDoesNotRepeatItself) {
   EXPECT_THAT(price_text(curve, Style{}), HasSubstr("Plain training does not repeat itself"));
 }
 
+TEST(PriceText, ExitCodeSaysWhatCameOfIt) {
+  train::PriceCurve curve = price_example();
+  EXPECT_EQ(price_exit_code(curve), ExitCode::kDone);
+  curve.was_interrupted = true;
+  EXPECT_EQ(price_exit_code(curve), ExitCode::kInterrupted);
+  curve.points[0].difference = train::LossDifference{1, 2, 3};
+  EXPECT_EQ(price_exit_code(curve), ExitCode::kFailed);
+  curve = price_example();
+  curve.points.erase(curve.points.begin(), curve.points.end() - 1);
+  EXPECT_EQ(price_exit_code(curve), ExitCode::kDoesNotFit);
+}
+
 TEST(PriceText, JsonHasTheFiguresAndTheRefusal) {
   const auto json = price_json(price_example());
   EXPECT_EQ(json["plain_step_seconds"], 2);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/bytes.h"
 #include "base/words.h"
 #include "cli/inputs.h"
 #include "cli/option_checks.h"
@@ -48,7 +49,7 @@ struct MeasureChoice : RunChoice {
 std::vector<std::string> budgets_from(const std::string& text) {
   std::vector<std::string> budgets;
   for (const std::string_view budget : base::split_on(text, ',')) {
-    if (budget_from(budget, 1 << 20) <= 0) {
+    if (budget_from(budget, base::kGiB) <= 0) {
       throw UsageError("--budgets: a budget of nothing cannot be kept: '" + std::string(budget) +
                        "'");
     }
@@ -57,17 +58,12 @@ std::vector<std::string> budgets_from(const std::string& text) {
   return budgets;
 }
 
-ExitCode exit_code_of(const train::PriceCurve& curve, Console& console) {
-  if (!losses_are_plains(curve)) {
+void explain(ExitCode code, Console& console) {
+  if (code == ExitCode::kFailed) {
     print_error(console.err, "the losses are not plain's; see the results");
-    return ExitCode::kFailed;
+  } else if (code == ExitCode::kDoesNotFit) {
+    print_error(console.err, "none of the budgets can be kept; the table says what ops need");
   }
-  if (curve.was_interrupted) return ExitCode::kInterrupted;
-  for (const train::CurvePoint& point : curve.points) {
-    if (!point.is_refused()) return ExitCode::kDone;
-  }
-  print_error(console.err, "none of the budgets can be kept; the table says what ops need");
-  return ExitCode::kDoesNotFit;
 }
 
 ExitCode run_measured_compare(const CLI::App& verb, const MeasureChoice& choice, Console& console) {
@@ -91,7 +87,9 @@ ExitCode run_measured_compare(const CLI::App& verb, const MeasureChoice& choice,
   console.out << (choice.json ? price_json(*curve).dump(1) + "\n"
                               : price_text(*curve, console.style));
   if (!choice.svg.empty()) write_output_file(choice.svg, price_plot(*curve));
-  return exit_code_of(*curve, console);
+  const ExitCode code = price_exit_code(*curve);
+  explain(code, console);
+  return code;
 }
 
 CLI::Option* add_count(CLI::App& verb, const char* name, int& count, const char* help) {
