@@ -76,7 +76,13 @@ std::string difference_words(const std::string& who, const train::LossDifference
                 " on: ", format("%.17g, plain %.17g", difference.got, difference.plain), "\n");
 }
 
+bool is_any_kept(const train::PriceCurve& curve) {
+  return std::any_of(curve.points.begin(), curve.points.end(),
+                     [](const train::CurvePoint& point) { return !point.is_refused(); });
+}
+
 std::string losses_words(const train::PriceCurve& curve) {
+  if (!is_any_kept(curve) && !curve.plain_difference) return "";
   if (losses_are_plains(curve)) {
     return concat("Losses are plain's in every step, bit for bit (", curve.steps,
                   curve.steps == 1 ? " step" : " steps", ").\n");
@@ -143,10 +149,7 @@ bool losses_are_plains(const train::PriceCurve& curve) {
 ExitCode price_exit_code(const train::PriceCurve& curve) {
   if (!losses_are_plains(curve)) return ExitCode::kFailed;
   if (curve.was_interrupted) return ExitCode::kInterrupted;
-  const bool is_any_kept =
-      std::any_of(curve.points.begin(), curve.points.end(),
-                  [](const train::CurvePoint& point) { return !point.is_refused(); });
-  return is_any_kept ? ExitCode::kDone : ExitCode::kDoesNotFit;
+  return is_any_kept(curve) ? ExitCode::kDone : ExitCode::kDoesNotFit;
 }
 
 std::string price_text(const train::PriceCurve& curve, const Style& style) {

@@ -59,6 +59,7 @@ TEST(PriceText, ExitCodeSaysWhatCameOfIt) {
   curve = price_example();
   curve.points.erase(curve.points.begin(), curve.points.end() - 1);
   EXPECT_EQ(price_exit_code(curve), ExitCode::kDoesNotFit);
+  EXPECT_THAT(price_text(curve, Style{}), Not(HasSubstr("bit for bit")));
 }
 
 TEST(PriceText, JsonHasTheFiguresAndTheRefusal) {
