@@ -8,6 +8,7 @@
 #include <torch/nn/modules/normalization.h>
 
 #include "zoo/first_values.h"
+#include "zoo/linear.h"
 #include "zoo/scoring.h"
 
 namespace lowtide::zoo {
@@ -66,18 +67,18 @@ class Layer : public torch::nn::Module {
 
   at::Tensor forward(const at::Tensor& input) {
     const at::Tensor x = attention_norm_->forward(input + drop_->forward(attend(input)));
-    const at::Tensor y = output_->forward(at::gelu(intermediate_->forward(x)));
+    const at::Tensor y = linear(output_, at::gelu(linear(intermediate_, x)));
     return output_norm_->forward(x + drop_->forward(y));
   }
 
  private:
   at::Tensor attend(const at::Tensor& x) {
     const auto by_heads = [&](torch::nn::Linear& layer) {
-      return layer->forward(x).unflatten(2, {heads_, -1}).transpose(1, 2);
+      return linear(layer, x).unflatten(2, {heads_, -1}).transpose(1, 2);
     };
     const at::Tensor y = at::scaled_dot_product_attention(
         by_heads(query_), by_heads(key_), by_heads(value_), {}, is_training() ? dropout_ : 0.0);
-    return attention_output_->forward(y.transpose(1, 2).flatten(2));
+    return linear(attention_output_, y.transpose(1, 2).flatten(2));
   }
 
   std::int64_t heads_;
@@ -97,7 +98,7 @@ class Head : public torch::nn::Module {
   }
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor& word_weight) {
-    return at::linear(norm_->forward(at::gelu(dense_->forward(x))), word_weight, bias_);
+    return at::linear(norm_->forward(at::gelu(linear(dense_, x))), word_weight, bias_);
   }
 
  private:

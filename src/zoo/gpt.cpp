@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include "zoo/checkpoint.h"
+#include "zoo/linear.h"
 #include "zoo/scoring.h"
 #include "zoo/transformer_shape.h"
 
@@ -25,12 +26,12 @@ class Attention : public torch::nn::Module {
 
   at::Tensor forward(const at::Tensor& x) {
     const std::int64_t batch = x.size(0), length = x.size(1), width = x.size(2);
-    const at::Tensor joined = c_attn_->forward(x)
+    const at::Tensor joined = linear(c_attn_, x)
                                   .view({batch, length, 3, heads_, width / heads_})
                                   .permute({2, 0, 3, 1, 4});
     const at::Tensor y = at::scaled_dot_product_attention(joined[0], joined[1], joined[2], {},
                                                           dropout_now(), /*is_causal=*/true);
-    return c_proj_->forward(y.transpose(1, 2).reshape({batch, length, width}));
+    return linear(c_proj_, y.transpose(1, 2).reshape({batch, length, width}));
   }
 
  private:
@@ -49,7 +50,7 @@ class Perceptron : public torch::nn::Module {
   }
 
   at::Tensor forward(const at::Tensor& x) {
-    return c_proj_->forward(at::gelu(c_fc_->forward(x), "tanh"));
+    return linear(c_proj_, at::gelu(linear(c_fc_, x), "tanh"));
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/rnn.h>
 
+#include "zoo/linear.h"
 #include "zoo/scoring.h"
 
 namespace lowtide::zoo {
@@ -35,7 +36,7 @@ class LstmLanguageModel : public torch::nn::Module {
 
   at::Tensor forward(const at::Tensor& tokens) {
     const at::Tensor x = drop_->forward(encoder_->forward(tokens));
-    return decoder_->forward(drop_->forward(std::get<0>(rnn_->forward(x))));
+    return linear(decoder_, drop_->forward(std::get<0>(rnn_->forward(x))));
   }
 
  private:

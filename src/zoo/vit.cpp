@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "zoo/first_values.h"
+#include "zoo/linear.h"
 #include "zoo/scoring.h"
 
 namespace lowtide::zoo {
@@ -43,7 +44,7 @@ class Attention : public torch::nn::Module {
                                   .view({batch, length, 3, heads_, width / heads_})
                                   .permute({2, 0, 3, 1, 4});
     const at::Tensor y = at::scaled_dot_product_attention(joined[0], joined[1], joined[2]);
-    return out_proj_->forward(y.transpose(1, 2).reshape({batch, length, width}));
+    return linear(out_proj_, y.transpose(1, 2).reshape({batch, length, width}));
   }
 
  private:
@@ -66,7 +67,7 @@ class Perceptron : public torch::nn::Module {
   }
 
   at::Tensor forward(const at::Tensor& x) {
-    return drop_->forward(second_->forward(drop_->forward(at::gelu(first_->forward(x)))));
+    return drop_->forward(linear(second_, drop_->forward(at::gelu(linear(first_, x)))));
   }
 
  private:
