@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <c10/core/Device.h>
 #include <c10/core/DeviceType.h>
 
 #include "zoo/model.h"
@@ -10,7 +11,7 @@ namespace lowtide::train {
 
 // Has torch use kernels that give the same bits every time, for the rest of the process. To be
 // called before the device is used.
-void make_deterministic(zoo::InputKind kind);
+void make_deterministic(zoo::InputKind kind, c10::Device device);
 
 // torch.autocast(device, bfloat16) while it lives.
 class Bf16Autocast {

@@ -40,7 +40,9 @@ class Run {
   Report go() {
     check(options_);
     data_ = open_data_for(options_.training);
-    if (options_.is_deterministic) make_deterministic(data_->kind());
+    if (options_.is_deterministic) {
+      make_deterministic(data_->kind(), c10::Device(options_.training.device));
+    }
     open_folder();
     find_budget();
     Session session(

@@ -49,7 +49,7 @@ class Verification {
     static_cast<void>(session_options(options_.memory, 0, options_.training.device));
     data_ = open_data_for(options_.training);
     options_.training.schedule.steps = options_.steps;
-    make_deterministic(data_->kind());
+    make_deterministic(data_->kind(), c10::Device(options_.training.device));
     hooks_.say("measuring what the training takes without a budget");
     Report& report = verdict_.report;
     report.training = options_.training;
