@@ -55,8 +55,6 @@ class PassingDevice : public engine::Device {
     base_.start_copy_in(block, host, bytes);
   }
   void finish_copy(const void* block, void* stream) override { base_.finish_copy(block, stream); }
-  std::int64_t copying_out_bytes() override { return base_.copying_out_bytes(); }
-  std::int64_t copying_in_bytes() override { return base_.copying_in_bytes(); }
   void copy_within(void* to, const void* from, std::int64_t bytes) override {
     base_.copy_within(to, from, bytes);
   }

@@ -62,7 +62,6 @@ void CopyLanes::start_copy_out(void* host, const void* block, std::int64_t bytes
   out_rate_.after_copy(out_);
   LT_CUDA(cudaEventRecord(written.get(), out_));
   host_copies_.insert_or_assign(host, HostCopy{std::move(written), nullptr});
-  note_traffic(traffic_out_, bytes, out_);
   note_under_way(block, out_);
 }
 
@@ -83,35 +82,7 @@ void CopyLanes::start_copy_in(void* block, const void* host, std::int64_t bytes,
   in_rate_.after_copy(in_);
   LT_CUDA(cudaEventRecord(last_read_.get(), in_));
   LT_CUDA(cudaEventRecord(copy.read.get(), in_));
-  note_traffic(traffic_in_, bytes, in_);
   note_under_way(block, in_);
-}
-
-void CopyLanes::note_traffic(Traffic& traffic, std::int64_t bytes, cudaStream_t lane) {
-  // Nobody may ask for long.
-  bytes_left(traffic);
-  Event done = events_.take();
-  LT_CUDA(cudaEventRecord(done.get(), lane));
-  traffic.copies.push_back({.done = std::move(done), .bytes = bytes});
-  traffic.bytes += bytes;
-}
-
-std::int64_t CopyLanes::bytes_left(Traffic& traffic) {
-  while (!traffic.copies.empty() && has_passed(traffic.copies.front().done)) {
-    traffic.bytes -= traffic.copies.front().bytes;
-    traffic.copies.pop_front();
-  }
-  return traffic.bytes;
-}
-
-std::int64_t CopyLanes::copying_out_bytes() {
-  const std::lock_guard lock(mutex_);
-  return bytes_left(traffic_out_);
-}
-
-std::int64_t CopyLanes::copying_in_bytes() {
-  const std::lock_guard lock(mutex_);
-  return bytes_left(traffic_in_);
 }
 
 void CopyLanes::note_under_way(const void* block, cudaStream_t lane) {

@@ -56,29 +56,12 @@ class CopyLanes {
   // Until all copies issued so far are done.
   void wait_on_host() noexcept;
 
-  // Of copies that were issued and have not ended.
-  std::int64_t copying_out_bytes();
-  std::int64_t copying_in_bytes();
-
   double copy_out_seconds(std::int64_t bytes) const { return out_rate_.seconds(bytes); }
   double copy_in_seconds(std::int64_t bytes) const { return in_rate_.seconds(bytes); }
 
  private:
-  // One copy in one direction, and what marks its end.
-  struct Copy {
-    Event done;
-    std::int64_t bytes;
-  };
-  // Oldest first, which is the order in which they end.
-  struct Traffic {
-    std::deque<Copy> copies;
-    std::int64_t bytes = 0;
-  };
-
   // Requires: the lock, and a copy of the block just issued to `lane`.
   void note_under_way(const void* block, cudaStream_t lane);
-  void note_traffic(Traffic& traffic, std::int64_t bytes, cudaStream_t lane);
-  std::int64_t bytes_left(Traffic& traffic);
   // The device gets to `event` with memory that is given back now. Requires: the lock.
   void remember(Event event);
 
@@ -101,8 +84,6 @@ class CopyLanes {
   std::unordered_map<const void*, HostCopy> host_copies_;
   // By block: after its copy, until finish_copy().
   std::unordered_map<const void*, Event> under_way_;
-  Traffic traffic_out_;
-  Traffic traffic_in_;
   // After the last copy that was issued to in_.
   Event last_read_;
   // Host memory that in_ may still be reading was given back: before out_ writes any, it waits for

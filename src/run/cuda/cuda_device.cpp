@@ -127,8 +127,6 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
                       std::uint64_t last_use) override;
   void start_copy_in(void* block, void* host, std::int64_t bytes) override;
   void finish_copy(const void* block, void* stream) override;
-  std::int64_t copying_out_bytes() override { return lanes_.copying_out_bytes(); }
-  std::int64_t copying_in_bytes() override { return lanes_.copying_in_bytes(); }
   void copy_within(void* to, const void* from, std::int64_t bytes) override;
   void tick(std::uint64_t op) override;
 

@@ -90,20 +90,6 @@ TEST_F(CudaDeviceTest, BringsBackWhatItMovedOut) {
   EXPECT_EQ(device().host_peak_bytes(), 4 << 20);
 }
 
-TEST_F(CudaDeviceTest, KnowsWhatIsOnTheWay) {
-  const at::Tensor tensor = make(1 << 20, 7);
-  at::cuda::sleep(500'000'000);
-  next_tick();
-  const Moved moved = move_out(tensor, 7, op_);
-  EXPECT_EQ(device().copying_out_bytes(), 4 << 20) << "it comes after the sleep";
-  LT_CUDA(cudaDeviceSynchronize());
-  EXPECT_EQ(device().copying_out_bytes(), 0);
-  const at::Tensor back = move_in(moved);
-  LT_CUDA(cudaDeviceSynchronize());
-  EXPECT_EQ(device().copying_in_bytes(), 0);
-  EXPECT_TRUE(back.eq(7).all().item<bool>());
-}
-
 TEST_F(CudaDeviceTest, ReusedMemoryIsWrittenAfterTheCopiesThatReadIt) {
   use_device({.poison = true});
   device().set_host_cap(96 * kMiB);

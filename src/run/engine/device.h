@@ -71,9 +71,6 @@ class Device : public HostMemory {
   virtual void start_copy_in(void* block, void* host, std::int64_t bytes) = 0;
   // What is issued to `stream` (see current_stream()) from here on comes after the block's copy.
   virtual void finish_copy(const void* block, void* stream) = 0;
-  // What was started and has not been carried out yet, as far as is known.
-  virtual std::int64_t copying_out_bytes() { return 0; }
-  virtual std::int64_t copying_in_bytes() { return 0; }
   // From block to block.
   virtual void copy_within(void* to, const void* from, std::int64_t bytes) = 0;
 

@@ -196,6 +196,8 @@ void Books::detach_value(Cell& cell, Lock&) {
   Value& value = *cell.value;
   remove_candidate(value);
   moved_.free(value.copy);
+  set_leaving(value, false);
+  set_arriving(value, false);
   value.place = nullptr;
   value.residency = Residency::kDropped;
   on_released(value);
@@ -222,7 +224,7 @@ void Books::use_on_stream(Cell& cell, void* stream) {
 }
 
 void Books::use(Value& value) {
-  value.is_leaving = false;
+  set_leaving(value, false);
   // A view uses what it looks at without bringing it back.
   if (value.is_resident()) moved_.set_spare(value.copy, true);
   value.last_use = op_number;
@@ -396,10 +398,28 @@ bool Books::copy_to_host(Value& value) {
 bool Books::start_move(const ValueP& value, Lock&) {
   if (!can_move(*value) || !can_evict(*value) || !owns_block(*value)) return false;
   if (!copy_to_host(*value)) return false;
-  value->is_leaving = true;
+  set_leaving(*value, true);
   leaving_.push_back(value);
   tell(ValueEvent::kLeaves, *value);
   return true;
+}
+
+void Books::set_leaving(Value& value, bool is_leaving) {
+  if (value.is_leaving == is_leaving) return;
+  value.is_leaving = is_leaving;
+  leaving_bytes_ += is_leaving ? value.bytes : -value.bytes;
+}
+
+void Books::set_arriving(Value& value, bool is_arriving) {
+  if (value.is_arriving == is_arriving) return;
+  value.is_arriving = is_arriving;
+  arriving_bytes_ += is_arriving ? value.bytes : -value.bytes;
+}
+
+bool Books::keep_leaving(Value& value) {
+  const bool was_leaving = value.is_leaving;
+  set_leaving(value, false);
+  return was_leaving;
 }
 
 void Books::tidy_leaving(Lock&) {
@@ -415,7 +435,7 @@ void Books::start_fetch(const ValueP& value, c10::Storage bytes, Lock& lock) {
   device_.ledger().set_copied(bytes.mutable_data(), true);
   counters.bytes_from_host += value->bytes;
   install(value, std::move(bytes), lock);
-  value->is_arriving = true;
+  set_arriving(*value, true);
   tell(ValueEvent::kFetched, *value);
 }
 
@@ -430,7 +450,7 @@ bool Books::give_up_copy(Value& value, Lock&) {
 
 void Books::arrive(Value& value) {
   if (!value.is_arriving) return;
-  value.is_arriving = false;
+  set_arriving(value, false);
   const std::int32_t fetch = std::exchange(value.fetched_by, -1);
   if (value.place == nullptr) return;
   const bool is_timed = stalls != nullptr && fetch >= 0;
@@ -465,8 +485,8 @@ void Books::take_bytes_away(Value& value, Lock& lock) {
   const auto block = device_.ledger().set_owner(cell.data, nullptr);
   // Whoever gets the memory next must not write it before it is copied.
   if (block && block->is_copied) finish_copy(cell, block->stream);
-  value.is_leaving = false;
-  value.is_arriving = false;
+  set_leaving(value, false);
+  set_arriving(value, false);
   cell.data = nullptr;
   const c10::DataPtr bytes = take_bytes(*cell.impl, &cell, &on_evicted_death);
   discard(std::move(storage));
@@ -515,6 +535,8 @@ void Books::forget_notices(Cell& cell) {
 }
 
 void Books::on_value_destroyed(Value& value) {
+  set_leaving(value, false);
+  set_arriving(value, false);
   remove_candidate(value);
   moved_.free(value.copy);
   on_returned(value);

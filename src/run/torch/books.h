@@ -183,6 +183,13 @@ class Books final : public engine::Evictor {
   // The ops are seen again. What they did meanwhile to what is in the books, nobody knows.
   void come_back(Lock& lock);
 
+  // The value's bytes stay after all. False: they were not leaving.
+  bool keep_leaving(Value& value);
+  // Of values whose copies a plan began: until the bytes go, and until an op uses them. A copy may
+  // end earlier; but when, differs from step to step, and steps that are alike should do alike.
+  std::int64_t leaving_bytes() const { return leaving_bytes_; }
+  std::int64_t arriving_bytes() const { return arriving_bytes_; }
+
   // Other rules from here on.
   void set_rules(const Rules& new_rules, Lock& lock);
   // As new. Requires: everything is resident and nothing is under way.
@@ -256,6 +263,8 @@ class Books final : public engine::Evictor {
   bool move_out(Value& value, Lock& lock);
   bool copy_to_host(Value& value);
   void finish_copy(const Cell& cell, void* stream);
+  void set_leaving(Value& value, bool is_leaving);
+  void set_arriving(Value& value, bool is_arriving);
   std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);
   void take_bytes_away(Value& value, Lock& lock);
   bool is_used_quietly(const Value& value) const;
@@ -283,6 +292,8 @@ class Books final : public engine::Evictor {
   std::vector<Value*> candidates_;
   // Those of start_move(), the first ones first; some may have gone or come back since.
   std::deque<std::weak_ptr<Value>> leaving_;
+  std::int64_t leaving_bytes_ = 0;
+  std::int64_t arriving_bytes_ = 0;
   // Ops under way that are not entered, what they made, and the last of them.
   std::vector<const QuietUse*> quiet_uses_;
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> unseen_;

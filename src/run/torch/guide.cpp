@@ -421,6 +421,7 @@ void Guide::release_after(int tick, Books::Lock& lock) {
   for (const std::int32_t index : step_->schedule().at(tick).releases) release(index, lock);
   for (const ValueId id : step_->departed_in(static_cast<std::size_t>(tick))) {
     if (const ValueP value = current(id)) books_.finish_move(*value, lock);
+    move_what_is_due(lock);
   }
 }
 

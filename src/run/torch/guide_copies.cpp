@@ -16,7 +16,7 @@ bool Guide::has_room_on_the_way(std::int64_t under_way, std::int64_t bytes) cons
 
 bool Guide::may_fetch_now(Value& value, Books::Lock& lock) {
   return books_.moved(lock).is_at_hand(value.copy) &&
-         has_room_on_the_way(books_.device().copying_in_bytes(), value.bytes);
+         has_room_on_the_way(books_.arriving_bytes(), value.bytes);
 }
 
 void Guide::fetch(const StepP& step, std::int32_t action) {
@@ -26,7 +26,7 @@ void Guide::fetch(const StepP& step, std::int32_t action) {
     Books::Lock lock(books_);
     ValueP value = step_ == step ? current(id) : nullptr;
     // Its bytes never went, and now they stay.
-    if (value && (cancel_due_move(id) || std::exchange(value->is_leaving, false))) {
+    if (value && (cancel_due_move(id) || books_.keep_leaving(*value))) {
       value.reset();
       return;
     }
@@ -138,7 +138,7 @@ void Guide::move_what_is_due(Books::Lock& lock) {
     const Move& due = std::get<Move>(step_->plan().actions[index]);
     const ValueP value = current(due.value);
     const std::int64_t bytes = value ? value->bytes : 0;
-    if (!has_room_on_the_way(books_.device().copying_out_bytes(), bytes)) return;
+    if (!has_room_on_the_way(books_.leaving_bytes(), bytes)) return;
     due_moves_.pop_front();
     move(due, lock);
   }
