@@ -203,8 +203,9 @@ CudaGate::Request CudaGate::make_request(DeviceIndex device, std::size_t bytes,
 
 void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::string& reason) {
   if (request.large != nullptr) {
-    reason = "too few pages are free.";
-    return request.large->allocate(request.bytes);
+    void* data = request.large->allocate(request.bytes);
+    if (data == nullptr) reason = "too few pages are free.";
+    return data;
   }
   LargeBlocks* large = state(request.device).large_blocks();
   do {

@@ -126,8 +126,7 @@ bool LargeBlocks::free(void* data) {
   if (bytes == 0) return false;
   used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   // Nobody will ask for them again; but not one wait for the device for each block.
-  const bool is_mostly_free = 2 * arena_.free_pages() >= arena_.pages();
-  if (!is_on() && is_mostly_free) trim();
+  if (!is_on() && 2 * arena_.free_pages() >= arena_.pages()) trim();
   return true;
 }
 

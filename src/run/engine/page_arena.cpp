@@ -161,6 +161,15 @@ PageArena::Runs PageArena::choose_pages(std::int64_t units) const {
   return runs;
 }
 
+// Pages in a row make one run: all that is done with a block is done for each of its runs.
+void PageArena::add_page(Runs& runs, std::int64_t unit) const {
+  if (!runs.empty() && runs.back().first + runs.back().count == unit) {
+    runs.back().count += units_per_page_;
+  } else {
+    runs.push_back({unit, units_per_page_});
+  }
+}
+
 // From the shortest runs, so that long ones remain for those who need no stitch.
 PageArena::Runs PageArena::whole_pages(std::int64_t pages, std::int64_t except) const {
   Runs runs;
@@ -170,7 +179,7 @@ PageArena::Runs PageArena::whole_pages(std::int64_t pages, std::int64_t except) 
     for (std::int64_t unit = whole.first; unit < whole.first + whole.count && pages > 0;
          unit += units_per_page_) {
       if (unit == except * units_per_page_) continue;
-      runs.push_back({unit, units_per_page_});
+      add_page(runs, unit);
       --pages;
     }
     if (pages == 0) return runs;
@@ -224,8 +233,10 @@ bool PageArena::owns(void* block) const {
 
 bool PageArena::is_free(const Runs& runs) const {
   return std::all_of(runs.begin(), runs.end(), [this](const Run& run) {
-    const auto first = states_.begin() + run.first;
-    return std::all_of(first, first + run.count, [](State state) { return state == State::kFree; });
+    const auto after = free_.upper_bound(run.first);
+    if (after == free_.begin()) return false;
+    const auto& [first, count] = *std::prev(after);
+    return run.first + run.count <= first + count;
   });
 }
 
@@ -380,7 +391,8 @@ std::int64_t PageArena::shrink(std::int64_t pages) {
   }
   forget_stitches([&](const Stitch& stitch) {
     return std::any_of(stitch.runs.begin(), stitch.runs.end(), [&](const Run& run) {
-      return is_leaving[static_cast<std::size_t>(run.first)];
+      const auto first = is_leaving.begin() + run.first;
+      return std::find(first, first + run.count, true) != first + run.count;
     });
   });
   for (const Run& run : leaving) release(run);

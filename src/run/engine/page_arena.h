@@ -106,6 +106,7 @@ class PageArena {
   std::int64_t free_at_end(std::int64_t units) const;
   bool is_free(const Runs& runs) const;
   Runs choose_pages(std::int64_t units) const;
+  void add_page(Runs& runs, std::int64_t unit) const;
   Runs whole_pages(std::int64_t pages, std::int64_t except) const;
   std::int64_t page_with_free_start(std::int64_t units) const;
   void add_free(Run run);
