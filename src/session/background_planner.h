@@ -24,7 +24,7 @@ struct PlanRequest {
   // What lies on the device beside what the step's trace knows of.
   std::int64_t outside_bytes = 0;
   // Called with the host memory that the plan takes, on the planner's thread.
-  std::function<void(std::int64_t bytes)> reserve_host;
+  std::function<void(std::int64_t bytes)> reserve_host{};
 };
 
 struct PlanResult {

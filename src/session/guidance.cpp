@@ -26,6 +26,11 @@ constexpr double kSlowerThanOnline = 1.03;
 // How often the fetches of a plan are looked at, and what share of a step they must hold up.
 constexpr int kLooksAtStalls = 4;
 constexpr double kStallShare = 0.005;
+// After so many steps in which the device had no room in one piece although the plan fits, one more
+// such share of the budget is left free, and so often at most.
+constexpr int kShortSteps = 2;
+constexpr std::int64_t kWideningShare = 40;
+constexpr int kMostWiderMargins = 4;
 // Of a solid-state disk.
 constexpr double kDiskLatencySeconds = 1e-4;
 // A size at which latency does not matter.
@@ -70,6 +75,7 @@ void Guidance::begin_step() {
   if (!is_guided) --steps_unguided_;
   const bool is_timed = is_guided && wants_stalls();
   is_measuring_stalls_ = is_measuring_stalls_ || is_timed;
+  shortages_before_ = managed_.device.ledger().shortages();
   managed_.runtime.begin_step(
       {.is_guided = is_guided, .is_timed = is_timed, .is_captured = may_capture});
 }
@@ -92,9 +98,7 @@ void Guidance::take_stalls() {
   }
   if (!measured) return;
   is_measuring_stalls_ = false;
-  const auto planned = std::find_if(guided_.begin(), guided_.end(), [&](const PlanResult& one) {
-    return one.shape == measured->shape;
-  });
+  const auto planned = find_plan(measured->shape);
   if (planned == guided_.end()) return;
   stall_seconds_ = 0;
   for (const engine::Stall& stall : measured->stalls) stall_seconds_ += stall.seconds;
@@ -107,6 +111,36 @@ void Guidance::take_stalls() {
   });
 }
 
+std::vector<PlanResult>::iterator Guidance::find_plan(std::uint64_t shape) {
+  return std::find_if(guided_.begin(), guided_.end(),
+                      [shape](const PlanResult& one) { return one.shape == shape; });
+}
+
+// The first step under a plan moves things to where the plan expects them.
+void Guidance::note_shortages(std::uint64_t shape, std::int64_t shortages) {
+  Times& times = times_[shape];
+  if (shortages == 0 || times.guided_steps == 0 || planner_.is_busy()) return;
+  const auto planned = find_plan(shape);
+  if (planned == guided_.end() || times.wider_margins == kMostWiderMargins) return;
+  // It needs the help of the online rule anyway.
+  if (planned->predicted_peak_bytes + planned->outside_bytes > options_.budget_bytes) return;
+  if (++times.short_steps == kShortSteps) widen_margin(*planned, times);
+}
+
+// How much of the memory is in pieces too small to be used differs from model to model.
+void Guidance::widen_margin(const PlanResult& planned, Times& times) {
+  PlanRequest request{.step = planned.guided->captured(),
+                      .problem = planned.problem,
+                      .outside_bytes = planned.outside_bytes};
+  request.problem.budget_bytes -= options_.budget_bytes / kWideningShare;
+  if (request.problem.budget_bytes <= 0) return;
+  // The new plan is looked at as if it were the first.
+  times = {.online_seconds = times.online_seconds,
+           .is_settled = true,
+           .wider_margins = times.wider_margins + 1};
+  submit(std::move(request));
+}
+
 std::int64_t Guidance::fetches_hurried() const {
   std::int64_t fetches = 0;
   for (const PlanResult& planned : guided_) fetches += planned.fetches_hurried;
@@ -115,8 +149,11 @@ std::int64_t Guidance::fetches_hurried() const {
 
 void Guidance::take_plan(PlanResult result) {
   times_[result.shape].is_settled = true;
+  const auto known = find_plan(result.shape);
+  // There was none with a wider margin.
+  if (!result.guided && known != guided_.end()) return;
   if (result.guided) {
-    std::erase_if(guided_, [&](const PlanResult& one) { return one.shape == result.shape; });
+    if (known != guided_.end()) guided_.erase(known);
     guided_.push_back(result);
     run::Books::Lock lock(managed_.runtime.books());
     managed_.runtime.guide().add_plan(result.guided);
@@ -131,6 +168,9 @@ void Guidance::end_step(const StepUse& use) {
   ++steps_;
   const run::GuideStep last = last_guide_step();
   last_guided_shape_ = last.guided_shape;
+  if (last.guided_shape != 0) {
+    note_shortages(last.guided_shape, managed_.device.ledger().shortages() - shortages_before_);
+  }
   // A step that turned out to be unlike all that are planned was not captured, since it began like
   // one of them. Others of its kind will come: next, or, if that was in vain, a little later.
   if (last.is_unknown && !was_captured) steps_unguided_ = ++searches_in_vain_;
@@ -177,16 +217,17 @@ void Guidance::submit(engine::StepScript script) {
   const std::int64_t outside = outside_bytes(*step.trace);
   Problem problem = problem_for(step.trace, outside);
   if (problem.budget_bytes <= 0) return;
+  submit({.step = std::move(step), .problem = std::move(problem), .outside_bytes = outside});
+}
+
+void Guidance::submit(PlanRequest request) {
   // What lies on the host is in pieces too.
-  const auto reserve_host = [this](std::int64_t bytes) {
+  request.reserve_host = [this](std::int64_t bytes) {
     managed_.device.reserve_host(bytes + bytes / kHostSlackShare);
   };
-  const std::uint64_t shape = step.script.shape();
-  const PlanRequest request{.step = std::move(step),
-                            .problem = std::move(problem),
-                            .outside_bytes = outside,
-                            .reserve_host = reserve_host};
-  planner_.submit(shape, [this, request] { return plan_step(request, policies_); });
+  const std::uint64_t shape = request.step.script.shape();
+  planner_.submit(shape,
+                  [this, request = std::move(request)] { return plan_step(request, policies_); });
 }
 
 std::int64_t Guidance::held_and_away_bytes() {

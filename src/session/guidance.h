@@ -64,14 +64,22 @@ class Guidance {
     bool is_settled = false;
     // How often it was measured what the plan's fetches hold up.
     int looks_at_stalls = 0;
+    // Steps under the plan in which the device had no room all the same, and how often a plan that
+    // leaves more of it was made for that.
+    int short_steps = 0;
+    int wider_margins = 0;
   };
 
   void take_plan(PlanResult result);
   run::GuideStep last_guide_step();
   void note_time(double seconds);
   void submit(engine::StepScript script);
+  void submit(PlanRequest request);
   bool wants_stalls();
   void take_stalls();
+  void note_shortages(std::uint64_t shape, std::int64_t shortages);
+  void widen_margin(const PlanResult& planned, Times& times);
+  std::vector<PlanResult>::iterator find_plan(std::uint64_t shape);
   void drop_slow_plan(std::uint64_t shape, Times& times);
   std::int64_t outside_bytes(const Trace& trace);
   Problem problem_for(const std::shared_ptr<const Trace>& trace, std::int64_t outside) const;
@@ -95,6 +103,8 @@ class Guidance {
   int steps_unguided_ = 0;
   int searches_in_vain_ = 0;
   double started_seconds_ = 0;
+  // The ledger's, when the step began.
+  std::int64_t shortages_before_ = 0;
   bool is_measuring_stalls_ = false;
   double stall_seconds_ = 0;
   // Last, since it uses the policies.

@@ -57,6 +57,7 @@ class Impl {
   run::Counters at_start_;
   std::int64_t overflow_at_start_ = 0;
   std::int64_t stitches_at_start_ = 0;
+  std::int64_t shortages_at_start_ = 0;
 
   bool captures_next_ = false;
   bool is_captured_for_user_ = false;
@@ -89,7 +90,7 @@ run::Rules rules_from(const SessionOptions& options) {
 
 // Enough to keep a link busy while the host is elsewhere.
 std::int64_t most_bytes_in_flight(std::int64_t budget_bytes) {
-  constexpr std::int64_t kShare = 8;
+  constexpr std::int64_t kShare = 4;
   return budget_bytes / kShare;
 }
 
@@ -159,6 +160,7 @@ Impl::Impl(const SessionOptions& options)
   if (spill_file_) spill_at_start_ = spill_file_->stats();
   overflow_at_start_ = managed_.device.ledger().overflowed_bytes();
   stitches_at_start_ = managed_.device.stitches();
+  shortages_at_start_ = managed_.device.ledger().shortages();
   if (outer_ == nullptr) {
     managed_.device.install();
     managed_.runtime.start();
@@ -236,6 +238,7 @@ SessionStats Impl::stats() {
   stats.peak_bytes = device.ledger().peak_bytes();
   stats.reserved_peak_bytes = device.reserved_peak_bytes();
   stats.stitches = device.stitches() - stitches_at_start_;
+  stats.shortages = device.ledger().shortages() - shortages_at_start_;
   stats.host_bytes = device.host_held_bytes();
   stats.host_peak_bytes = device.host_peak_bytes();
   stats.steps = now.steps - at_start_.steps;

@@ -12,6 +12,7 @@
 #include <torch/torch.h>
 
 #include "run/tier/tier_test.h"
+#include "session/devices.h"
 #include "torch/compare.h"
 #include "torch/device.h"
 #include "torch/training.h"
@@ -226,6 +227,32 @@ TEST(Guided, ASessionMayEndInTheMiddleOfAStep) {
   EXPECT_EQ(first_difference(wanted.run.states[7],
                              take_state(*training, test_device(), through(session))),
             std::nullopt);
+}
+
+// As if free memory were in pieces, when each step has come to its end.
+TEST(Guided, PlansLeaveMoreFreeWhereTheDeviceRunsShort) {
+  LT_SKIP_IF(why_skip());
+  const Program& chosen = program("convolution_unet");
+  const Reference& wanted = reference(chosen, 8);
+  const SessionOptions options = guided_by({"capuchin", Means::kMixed, 80}, wanted.budget(80));
+  engine::Ledger& ledger = session::device_named(options.device, {}).device.ledger();
+  const auto training = chosen.make(test_device(), kSeed);
+  Session session(options);
+  std::int64_t first_peak = 0;
+  for (int i = 0; i < 8; ++i) {
+    session.step([&] {
+      training->step(i);
+      ledger.evict_more(1);
+    });
+    EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
+                               take_state(*training, test_device(), through(session))),
+              std::nullopt);
+    if (first_peak == 0) first_peak = session.stats().predicted_peak_bytes;
+  }
+  EXPECT_GE(session.stats().shortages, 8);
+  EXPECT_EQ(session.stats().plans, 1);
+  EXPECT_GT(first_peak, 0);
+  EXPECT_LT(session.stats().predicted_peak_bytes, first_peak);
 }
 
 TEST(Guided, APlanThatCannotBeMadeIsSaidAndTheRunGoesOn) {

@@ -70,6 +70,7 @@ void Ledger::refuse(std::int64_t bytes) {
 
 bool Ledger::evict_more(std::int64_t bytes) {
   if (overflow() != nullptr) return false;
+  shortages_.fetch_add(1, std::memory_order_relaxed);
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
   const bool is_room_made = evictor != nullptr && evictor->evict(bytes, bytes) > 0;
   start_watermark();

@@ -101,6 +101,8 @@ class Ledger {
   // How many allocations were admitted, and how many refused since the start.
   std::int64_t admitted() const { return admitted_.load(std::memory_order_relaxed); }
   std::int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  // How often evict_more() was asked for room.
+  std::int64_t shortages() const { return shortages_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -124,6 +126,7 @@ class Ledger {
   std::atomic<std::int64_t> margin_bytes_{0};
   std::atomic<std::int64_t> admitted_{0};
   std::atomic<std::int64_t> refused_{0};
+  std::atomic<std::int64_t> shortages_{0};
   std::atomic<Evictor*> evictor_{nullptr};
   std::atomic<Overflow*> overflow_{nullptr};
 };
