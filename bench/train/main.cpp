@@ -32,6 +32,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--batch", arguments.work.batch, "0: the benchmark's own");
   app.add_option("--size", arguments.work.size, "of pictures, or of texts; 0: the benchmark's own");
   app.add_option("--layers", arguments.work.layers, "0: as many as the model has");
+  app.add_flag("--channels-last", arguments.work.channels_last,
+               "of a model for pictures: as tensor cores want them, so that cuDNN need not turn "
+               "them in a workspace");
   app.add_option("--vocabulary", arguments.work.vocabulary, "of the GPT");
   app.add_option("--warm-up", arguments.measure.warm_up_steps, "steps before the timed ones");
   app.add_flag("!--torch-pages", arguments.measure.own_pages,
@@ -40,6 +43,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--rounds", arguments.measure.rounds, "how often all modes take turns");
   app.add_option("--seconds", arguments.measure.seconds, "no third round is begun after so long");
   app.add_option("--only", arguments.measure.only, "only modes with one of these in their name");
+  app.add_option("--timeline", arguments.measure.timeline,
+                 "write one more step of the last mode down in this file, for chrome://tracing");
   app.add_flag("--op-costs", arguments.op_costs, "measure the host's cost of an op instead");
   app.add_option("--save-trace", arguments.save_trace,
                  "write a plain step down in this file instead, for lowtide plan and simulate");
@@ -54,7 +59,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
 // The fourth step, when optimizer states exist and times are known.
 void save_trace(const WorkOptions& options, const std::string& budget, const std::string& file) {
   const WorkOptions full = with_defaults(options);
-  set_numerics(full.model);
+  set_numerics(full);
   const auto work = make_work(full);
   work->begin(false);
   lowtide::Session session({.budget = budget, .device = full.device, .step_aside = false});

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "timeline.h"
+
 namespace lowtide::bench {
 namespace {
 
@@ -104,7 +106,7 @@ class Rounds {
                      .policy = mode.policy,
                      .wait_for_plans = true,
                      .own_pages = options_.own_pages});
-    row.session = {};
+    row.warm_up = {};
     try {
       run_steps(row, &session);
     } catch (const OutOfMemory& error) {
@@ -113,38 +115,53 @@ class Rounds {
     } catch (const std::exception& error) {
       row.failure = error.what();
     }
-    const SessionStats warm_up = std::exchange(row.session, session.stats());
+    row.session = session.stats();
     row.timed_peak_bytes = row.session.peak_bytes;
-    row.session.peak_bytes = std::max(warm_up.peak_bytes, row.session.peak_bytes);
+    row.session.peak_bytes = std::max(row.warm_up.peak_bytes, row.session.peak_bytes);
     row.session.reserved_peak_bytes =
-        std::max(warm_up.reserved_peak_bytes, row.session.reserved_peak_bytes);
+        std::max(row.warm_up.reserved_peak_bytes, row.session.reserved_peak_bytes);
     // The end of the session brings back all that it moved, over the budget if need be.
     note_peaks(row);
   }
 
   void run_steps(Row& row, Session* session) {
-    row.steps = options_.warm_up_steps + options_.timed_steps;
-    for (int i = 0; i < row.steps; ++i) {
+    row.timed_steps = options_.timed_steps;
+    for (int i = 0; i < options_.warm_up_steps + options_.timed_steps; ++i) {
       synchronize(device_);
-      if (session != nullptr && i == options_.warm_up_steps) end_warm_up(row, *session);
+      if (i == options_.warm_up_steps) end_warm_up(row, session);
       const Clock::time_point start = Clock::now();
-      if (session != nullptr) {
-        session->step([this] { work_->step(); });
-      } else {
-        work_->step();
-      }
+      run_step(session);
       const double host_seconds = seconds_since(start);
       synchronize(device_);
       if (i < options_.warm_up_steps) continue;
       row.step_seconds.back().push_back(seconds_since(start));
       row.host_seconds.push_back(host_seconds);
     }
+    const bool is_last = &row == &result_.rows.back();
+    if (is_last && !options_.timeline.empty()) write_timeline(session);
   }
 
-  void end_warm_up(Row& row, Session& session) {
-    row.session = session.stats();
+  void run_step(Session* session) {
+    if (session != nullptr) {
+      session->step([this] { work_->step(); });
+    } else {
+      work_->step();
+    }
+  }
+
+  // Beside the timed ones, which it would slow down.
+  void write_timeline(Session* session) {
+    const Timeline timeline(options_.timeline);
+    run_step(session);
+    synchronize(device_);
+  }
+
+  void end_warm_up(Row& row, Session* session) {
     note_peaks(row);
-    session.reset_peaks();
+    before_ = read_peaks(device_);
+    if (session == nullptr) return;
+    row.warm_up = session->stats();
+    session->reset_peaks();
   }
 
   void note_peaks(Row& row) {
@@ -191,7 +208,7 @@ class Rounds {
   const MeasureOptions options_;
   const std::string device_;
   std::unique_ptr<Work> work_;
-  // What torch had counted before the mode began.
+  // What torch had counted before the mode began, then before its timed steps.
   DeviceMemory before_;
   // Of the first run, which is plain too.
   std::optional<Outcome> expected_;
@@ -201,7 +218,7 @@ class Rounds {
 }  // namespace
 
 Measurement measure(const WorkOptions& work, const MeasureOptions& options) {
-  set_numerics(work.model);
+  set_numerics(work);
   return Rounds(with_defaults(work), options).run();
 }
 

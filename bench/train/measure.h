@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct MeasureOptions {
   int rounds = 5;
   // No round is begun after so long, except the first two; 0: no limit.
   double seconds = 0;
+  // If not empty, where one more step of the last mode is written down after its timed ones.
+  std::string timeline{};
   // If not empty, only modes whose name holds one of these; plain and watching always.
   std::vector<std::string> only{};
 };
@@ -40,13 +43,14 @@ struct Row {
   std::vector<double> host_seconds{};
   // By round: the median of the mode's steps over that of plain's.
   std::vector<double> ratios{};
-  // Peaks of all rounds; flushes and failures of the last.
+  // Peaks of all rounds; flushes and failures in the timed steps of the last.
   DeviceMemory torch{};
-  // Of the last round; steps, evictions and the like cover warm-up and timed steps.
+  // Of the last round: when its warm-up ended, and at its end, with the peaks of both parts.
+  SessionStats warm_up{};
   SessionStats session{};
   // The session's in the timed steps of the last round.
   std::int64_t timed_peak_bytes = 0;
-  int steps = 0;
+  int timed_steps = 0;
   bool losses_match = true;
   bool parameters_match = true;
   bool buffers_match = true;
@@ -55,6 +59,11 @@ struct Row {
   std::int64_t smallest_budget_bytes = 0;
   bool is_usable_after = true;
 
+  // Of a count in the session's statistics: how much a timed step added.
+  template <class Number>
+  double each_step(Number SessionStats::*count) const {
+    return static_cast<double>(session.*count - warm_up.*count) / std::max(timed_steps, 1);
+  }
   bool is_refused() const { return smallest_budget_bytes > 0; }
   bool matches() const { return losses_match && parameters_match && buffers_match; }
 };

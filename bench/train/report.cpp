@@ -46,10 +46,11 @@ std::string prediction(const Row& row) {
 std::string guidance(const Row& row) {
   const SessionStats& s = row.session;
   if (s.guided_steps == 0) return s.no_plan_reason.empty() ? "-" : s.no_plan_reason;
-  return format("%.0f of %d", static_cast<double>(s.guided_steps - s.guidance_broken_off),
-                row.steps) +
-         format(", %.0f prefetched", static_cast<double>(s.prefetches) / row.steps) +
-         format(", %.0f skipped", static_cast<double>(s.actions_skipped) / row.steps) +
+  const double followed = row.each_step(&SessionStats::guided_steps) -
+                          row.each_step(&SessionStats::guidance_broken_off);
+  return format("%.0f of %d", followed * row.timed_steps, row.timed_steps) +
+         format(", %.0f prefetched", row.each_step(&SessionStats::prefetches)) +
+         format(", %.0f skipped", row.each_step(&SessionStats::actions_skipped)) +
          format(", predicted %.1f ms", 1e3 * s.predicted_step_seconds) +
          format(", stalled %.1f ms", 1e3 * s.stall_seconds) +
          (s.plans_dropped > 0 ? ", dropped" : "");
@@ -66,21 +67,21 @@ void print_row(std::ostream& out, const Row& row) {
     return;
   }
   const SessionStats& s = row.session;
-  const double steps = std::max(row.steps, 1);
   out << start
       << format(" %.1f (%.1f) |", 1e3 * row_median_seconds(row), 1e3 * median(row.host_seconds))
       << format(" %.3f (", median(row.ratios)) << spread(row.ratios, "%.3f") << ") | "
       << prediction(row) << " | " << gib(row.torch.allocated_peak_bytes) << " / "
       << gib(row.torch.reserved_peak_bytes) << " | " << gib(s.peak_bytes) << " / "
       << gib(s.reserved_peak_bytes) << " | "
-      << format("%.0f / %.0f", static_cast<double>(s.evictions) / steps,
-                static_cast<double>(s.recomputes) / steps)
+      << format("%.0f / %.0f", row.each_step(&SessionStats::evictions),
+                row.each_step(&SessionStats::recomputes))
       << " | "
-      << format("%.2f / %.2f", static_cast<double>(s.bytes_to_host) / kGib / steps,
-                static_cast<double>(s.bytes_from_host) / kGib / steps)
+      << format("%.2f / %.2f", row.each_step(&SessionStats::bytes_to_host) / kGib,
+                row.each_step(&SessionStats::bytes_from_host) / kGib)
       << " | "
-      << format("%.1f / %.1f", static_cast<double>(row.torch.cache_flushes) / steps,
-                static_cast<double>(row.torch.failures) / steps)
+      << format("%.1f / %.1f / %.1f", row.each_step(&SessionStats::stitches),
+                static_cast<double>(row.torch.cache_flushes) / row.timed_steps,
+                static_cast<double>(row.torch.failures) / row.timed_steps)
       << " | " << guidance(row) << " | " << bits(row) << " |\n";
 }
 
@@ -126,7 +127,7 @@ void print(std::ostream& out, const Measurement& measurement) {
       << "| mode | budget GiB | step ms (host) | of plain (least..most) | predicted | torch's peak "
          "GiB: "
          "allocated / reserved | session's | evictions / recomputes a step | GiB to / from host a "
-         "step | torch's cache flushes / failures a step | guided steps | bits |\n"
+         "step | stitches / torch's cache flushes / failures a step | guided steps | bits |\n"
       << "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Row& row : measurement.rows) print_row(out, row);
   print_prediction_ratios(out, measurement.rows);
@@ -160,19 +161,21 @@ nlohmann::json to_json(const Row& row) {
       {"session_peak_bytes", s.peak_bytes},
       {"session_reserved_peak_bytes", s.reserved_peak_bytes},
       {"host_peak_bytes", s.host_peak_bytes},
-      {"steps", row.steps},
-      {"ops", s.ops},
-      {"drops", s.drops},
-      {"moves", s.moves},
-      {"recomputes", s.recomputes},
-      {"recompute_seconds", s.recompute_seconds},
-      {"bytes_to_host", s.bytes_to_host},
-      {"bytes_from_host", s.bytes_from_host},
+      {"timed_steps", row.timed_steps},
+      {"ops_a_step", row.each_step(&SessionStats::ops)},
+      {"drops_a_step", row.each_step(&SessionStats::drops)},
+      {"moves_a_step", row.each_step(&SessionStats::moves)},
+      {"recomputes_a_step", row.each_step(&SessionStats::recomputes)},
+      {"recompute_seconds_a_step", row.each_step(&SessionStats::recompute_seconds)},
+      {"bytes_to_host_a_step", row.each_step(&SessionStats::bytes_to_host)},
+      {"bytes_from_host_a_step", row.each_step(&SessionStats::bytes_from_host)},
       {"kept_unsafe", s.kept_unsafe},
       {"chunked_ops", s.chunked_ops},
       {"steps_aside", s.steps_aside},
       {"overflow_bytes", s.overflow_bytes},
       {"stitches", s.stitches},
+      {"stitches_in_warm_up", row.warm_up.stitches},
+      {"shortages_a_step", row.each_step(&SessionStats::shortages)},
       {"guided_steps", s.guided_steps},
       {"guidance_broken_off", s.guidance_broken_off},
       {"prefetches", s.prefetches},

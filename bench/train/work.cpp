@@ -7,10 +7,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include <ATen/autocast_mode.h>
+#include <ATen/Context.h>
 #include <torch/torch.h>
 
 #include "optimizers.h"
+#include "train/numerics.h"
 #include "zoo/catalogue.h"
 #include "zoo/gpt.h"
 #include "zoo/resnet.h"
@@ -21,25 +22,6 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 constexpr std::int64_t kClasses = 1000;
 
-// torch.autocast(device, bfloat16).
-class Autocast {
- public:
-  explicit Autocast(at::DeviceType device) : device_(device) {
-    at::autocast::set_autocast_enabled(device_, true);
-    at::autocast::set_autocast_dtype(device_, at::kBFloat16);
-    at::autocast::increment_nesting();
-  }
-  Autocast(const Autocast&) = delete;
-  Autocast& operator=(const Autocast&) = delete;
-  ~Autocast() {
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(device_, false);
-  }
-
- private:
-  const at::DeviceType device_;
-};
-
 // The parts in which the models differ.
 struct Model {
   std::shared_ptr<torch::nn::Module> module;
@@ -48,12 +30,23 @@ struct Model {
   std::unique_ptr<Optimizer> (*make_optimizer)(std::vector<at::Tensor>);
 };
 
+// The pictures in the wanted order, and the weights alike; what is computed from them follows.
+at::Tensor lay_out(const WorkOptions& options, torch::nn::Module& net, const at::Tensor& pictures) {
+  if (!options.channels_last) return pictures;
+  for (at::Tensor& parameter : net.parameters()) {
+    if (parameter.dim() != 4) continue;
+    parameter.set_data(parameter.contiguous(at::MemoryFormat::ChannelsLast));
+  }
+  return pictures.contiguous(at::MemoryFormat::ChannelsLast);
+}
+
 Model make_resnet(const WorkOptions& options, int depth) {
   const at::Device device(options.device);
   auto net = std::make_shared<zoo::Resnet>(zoo::ResnetOptions{.depth = depth, .classes = kClasses});
   net->to(device);
-  const at::Tensor pictures =
-      torch::randn({options.batch, 3, options.size, options.size}, at::TensorOptions(device));
+  const at::Tensor pictures = lay_out(
+      options, *net,
+      torch::randn({options.batch, 3, options.size, options.size}, at::TensorOptions(device)));
   const at::Tensor labels =
       torch::randint(kClasses, {options.batch}, at::TensorOptions(device).dtype(at::kLong));
   return {.module = net,
@@ -77,7 +70,7 @@ Model make_gpt(const WorkOptions& options) {
   const at::Tensor tokens = make_tokens();
   const at::Tensor targets = make_tokens().flatten();
   const auto loss = [=] {
-    const Autocast autocast(device.type());
+    const train::Bf16Autocast autocast(device.type());
     return torch::cross_entropy_loss(net->forward(tokens).flatten(0, 1), targets);
   };
   return {.module = net,
@@ -98,8 +91,9 @@ Model make_from_zoo(const WorkOptions& options) {
   }
   net.module->to(device);
   const at::Tensor pictures =
-      torch::randn({options.batch, net.input.channels, net.input.size, net.input.size},
-                   at::TensorOptions(device));
+      lay_out(options, *net.module,
+              torch::randn({options.batch, net.input.channels, net.input.size, net.input.size},
+                           at::TensorOptions(device)));
   const at::Tensor labels = torch::randint(net.input.classes, {options.batch},
                                            at::TensorOptions(device).dtype(at::kLong));
   return {.module = net.module,
@@ -199,18 +193,12 @@ std::unique_ptr<Work> make_work(const WorkOptions& options) {
   return std::make_unique<Training>(make_model(with_defaults(options)));
 }
 
-void set_numerics(const std::string& model) {
-  at::Context& context = at::globalContext();
-  // Max pooling's backward has atomic sums in one of its layouts, which is not the one used here,
-  // and refuses to run at all unless this only warns. Attention's, on the other hand, sums in a
-  // fixed order only if it does not.
-  context.setDeterministicAlgorithms(true, /*warn_only=*/!model.starts_with("gpt"));
-  context.setDeterministicFillUninitializedMemory(false);
-  context.setDeterministicCuDNN(true);
-  // Each thread would choose kernels for itself, by how long they took.
-  context.setBenchmarkCuDNN(false);
-  context.setAllowTF32CuBLAS(true);
-  context.setAllowTF32CuDNN(true);
+void set_numerics(const WorkOptions& options) {
+  const bool is_text = options.model.starts_with("gpt");
+  train::make_deterministic(is_text ? zoo::InputKind::kTokens : zoo::InputKind::kPictures,
+                            c10::Device(options.device));
+  at::globalContext().setAllowTF32CuBLAS(true);
+  at::globalContext().setAllowTF32CuDNN(true);
 }
 
 }  // namespace lowtide::bench

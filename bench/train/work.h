@@ -20,6 +20,8 @@ struct WorkOptions {
   std::int64_t size = 0;
   // 0: as many as the model has.
   std::int64_t layers = 0;
+  // Of a model for pictures: channels last, as tensor cores want them.
+  bool channels_last = false;
   std::int64_t vocabulary = 50304;
 };
 
@@ -52,6 +54,6 @@ class Work {
 std::unique_ptr<Work> make_work(const WorkOptions& options);
 
 // Deterministic kernels, and TF32 allowed.
-void set_numerics(const std::string& model);
+void set_numerics(const WorkOptions& options);
 
 }  // namespace lowtide::bench
