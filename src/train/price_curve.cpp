@@ -48,7 +48,7 @@ class Measurement {
     data_ = open_data_for(training);
     steps_ = options_.untimed_steps + options_.timed_steps;
     training.schedule.steps = steps_;
-    make_deterministic(data_->kind());
+    make_deterministic(data_->kind(), c10::Device(training.device));
     {
       // An unknown policy or a spill folder that is missing should not wait for its turn.
       const Session probe(limits(base::kGiB));
