@@ -33,6 +33,7 @@ GuidedStep::GuidedStep(CapturedStep step, Plan plan, const std::vector<Departure
   sort(departures);
   find_touched();
   find_quiet();
+  count_quiet_views();
 }
 
 // Also the makers of what a repeated op overwrites: without them its old value could not be made
@@ -147,6 +148,15 @@ void GuidedStep::find_quiet() {
                           !departed_in_[op].empty();
     is_quiet_[op] = !has_work && !ends_hold[op] && holds_from_[op].empty() && !is_repeated_[op] &&
                     writes_only_results(op);
+  }
+}
+
+void GuidedStep::count_quiet_views() {
+  quiet_views_.resize(is_quiet_.size() + 1, 0);
+  for (std::size_t op = is_quiet_.size(); op-- > 0;) {
+    const Op& known = trace().op(make_id<OpId>(op));
+    const bool is_view = !known.views.empty() && trace().writes(make_id<OpId>(op)).empty();
+    if (is_quiet_[op] && is_view) quiet_views_[op] = quiet_views_[op + 1] + 1;
   }
 }
 

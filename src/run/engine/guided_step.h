@@ -66,6 +66,8 @@ class GuidedStep {
   // Whether nothing is to be done before or after the op, it is not repeated, and it writes only
   // what it returns.
   bool is_quiet(std::size_t op) const { return is_quiet_[op]; }
+  // How many quiet ops in a row, from this one on, only look at storages in another way.
+  int quiet_views_from(std::size_t op) const { return quiet_views_[op]; }
   // The last tick of what the plan holds in this one of the op's results; -1 without any.
   plan::Tick held_until(OpId op, plan::Tick tick) const;
   // Of ops whose results are read by replays among these actions: the last of those.
@@ -82,6 +84,7 @@ class GuidedStep {
   void sort(const std::vector<Departure>& departures);
   void find_touched();
   void find_quiet();
+  void count_quiet_views();
   bool writes_only_results(std::size_t op) const;
 
   CapturedStep step_;
@@ -91,6 +94,8 @@ class GuidedStep {
   std::vector<bool> is_repeated_;
   std::vector<bool> is_touched_;
   std::vector<bool> is_quiet_;
+  // By op, and one more.
+  std::vector<int> quiet_views_;
   base::Grouped<Hold> holds_from_;
   base::Grouped<ValueId> departed_in_;
 };

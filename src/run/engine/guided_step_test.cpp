@@ -3,6 +3,7 @@
 #include "run/engine/guided_step.h"
 
 #include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -105,6 +106,37 @@ TEST(GuidedStep, IsNotQuietWhereSomethingLeaves) {
   ASSERT_EQ(step.departed_in(3).size(), 1U);
   EXPECT_EQ(step.departed_in(3).front(), a);
   EXPECT_FALSE(step.is_quiet(3));
+}
+
+// Makes a, looks at it in three ways, and uses it.
+std::shared_ptr<const Trace> trace_with_views() {
+  TraceBuilder builder("views");
+  Storage made;
+  made.name = "a";
+  made.bytes = 10;
+  const StorageId a = builder.add_storage(made);
+  made.name = "b";
+  const StorageId b = builder.add_storage(made);
+  builder.add_op({.name = "make_a", .writes = {{a}}});
+  for (int i = 0; i < 3; ++i) builder.add_op({.name = "view", .views = {a}});
+  builder.add_op({.name = "use", .reads = {{a}}, .writes = {{b}}});
+  return std::make_shared<const Trace>(builder.build());
+}
+
+TEST(GuidedStep, CountsTheViewsThatNothingIsDoneAt) {
+  const std::shared_ptr<const Trace> trace = trace_with_views();
+  const auto counts = [&](std::vector<Action> actions) {
+    Plan plan;
+    plan.actions = std::move(actions);
+    const GuidedStep step({.trace = trace, .script = script_of({1, 2, 2, 2, 3})}, std::move(plan));
+    std::vector<int> views;
+    for (std::size_t op = 0; op <= 5; ++op) views.push_back(step.quiet_views_from(op));
+    return views;
+  };
+  EXPECT_EQ(counts({}), (std::vector<int>{0, 3, 2, 1, 0, 0}));
+  const ValueId a = trace->writes(OpId{0}).front().value;
+  const Move move = {.value = a, .tier = TierId{0}, .after = OpId{2}, .codec = {}};
+  EXPECT_EQ(counts({move}), (std::vector<int>{0, 1, 0, 1, 0, 0}));
 }
 
 TEST(GuidedStep, HoldsBeginWhereTheirValueIsMade) {

@@ -54,6 +54,7 @@ void Call::run() {
   {
     Books::Lock lock(books_);
     books_.bury_dead(lock);
+    runtime_.guide().catch_up();
     collect(lock);
     decide_on_record();
     follow_plan(lock);

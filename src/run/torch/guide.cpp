@@ -77,6 +77,7 @@ void Guide::note_survivors() {
 
 void Guide::end_step(Books::Lock& lock) {
   is_at_start_ = false;
+  catch_up();
   if (!step_) return;
   const auto end = static_cast<int>(step_->trace().ops().size());
   if (position_ != static_cast<std::size_t>(end)) {
@@ -126,6 +127,8 @@ void Guide::leave_step() {
   held_ghosts_.clear();
   step_.reset();
   may_be_quiet_ = false;
+  views_ahead_ = 0;
+  views_passed_ = 0;
   if (books_.observer == this) books_.observer = nullptr;
 }
 
@@ -178,14 +181,37 @@ int Guide::follow(std::uint64_t signature, std::span<Cell* const> arguments, Boo
 
 int Guide::go_on() {
   const auto tick = static_cast<int>(position_++);
-  const bool has_next = position_ < step_->script().lines.size();
-  may_be_quiet_ = has_next && step_->is_quiet(position_);
+  look_ahead();
   return tick;
+}
+
+void Guide::look_ahead() {
+  const int views = step_->quiet_views_from(position_);
+  const std::size_t next = position_ + static_cast<std::size_t>(views);
+  views_ahead_ = views;
+  may_be_quiet_ = next < step_->script().lines.size() && step_->is_quiet(next);
+}
+
+bool Guide::pass_view() {
+  int ahead = views_ahead_.load();
+  while (ahead > 0 && !views_ahead_.compare_exchange_weak(ahead, ahead - 1)) {
+  }
+  if (ahead <= 0) return false;
+  ++views_passed_;
+  return true;
+}
+
+void Guide::catch_up() {
+  const int passed = views_passed_.exchange(0);
+  if (passed == 0 || !step_) return;
+  position_ += static_cast<std::size_t>(passed);
+  books_.counters.ops += passed;
 }
 
 bool Guide::expects_quiet(std::uint64_t signature) const {
   if (!step_ || position_ >= step_->script().lines.size()) return false;
-  if (!due_fetches_.empty() || !due_moves_.empty()) return false;
+  // Moves that are due wait for departures, and ops at which something departs are not quiet.
+  if (!due_fetches_.empty()) return false;
   return step_->script().lines[position_].signature == signature && step_->is_quiet(position_);
 }
 

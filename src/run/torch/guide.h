@@ -75,6 +75,8 @@ class Guide final : public BurialObserver {
   bool are_ready(std::span<c10::StorageImpl* const> arguments, void* stream) const;
   // The next op is about to run. Returns its tick.
   int go_on();
+  // To be called before anything else is asked about the op that comes: counts the views since.
+  void catch_up();
   // The quiet op of the tick has run, and returned these tensors with new storages.
   void after_quiet_op(int tick, std::span<const at::Tensor* const> results, bool is_blank,
                       Books::Lock& lock);
@@ -101,6 +103,9 @@ class Guide final : public BurialObserver {
 
   // Whether the next op may be one for expects_quiet(). A guess, since nothing is locked.
   bool may_be_quiet() const { return may_be_quiet_.load(std::memory_order_relaxed); }
+  // Whether the plan has a view next that needs nothing done: then it counts as done. It uses no
+  // bytes, so that it does no harm where the guess is wrong; the next op shows it.
+  bool pass_view();
 
   // What the plan wants done before the op of the tick. Throws what replays throw.
   void before_op(int tick);
@@ -121,6 +126,7 @@ class Guide final : public BurialObserver {
   };
 
   void start(StepP step);
+  void look_ahead();
   void break_off(Books::Lock& lock);
   void leave_step();
   void note_survivors();
@@ -171,6 +177,9 @@ class Guide final : public BurialObserver {
   bool is_at_start_ = false;
   StepP step_;
   std::atomic<bool> may_be_quiet_{false};
+  // From position_ on: views that may pass, and that did.
+  std::atomic<int> views_ahead_{0};
+  std::atomic<int> views_passed_{0};
   std::size_t position_ = 0;
   // By storage of the trace: the cell, and which version of its contents is there.
   std::vector<Cell*> cells_;

@@ -65,6 +65,7 @@ bool QuietCall::begin() {
   Books::Lock lock(books_);
   books_.bury_dead(lock);
   Guide& guide = runtime_.guide();
+  guide.catch_up();
   if (runtime_.is_capturing() || books_.rules.evict_everything) return false;
   if (!collect(lock) || !guide.expects_quiet(signature_)) return false;
   if (!guide.are_ready({use_.storages.data(), use_.storages.size()}, use_.stream)) return false;

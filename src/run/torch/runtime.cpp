@@ -29,6 +29,10 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     op.redispatchBoxed(keys, &stack);
     return;
   }
+  if (effects.is_view && guide_.pass_view()) {
+    op.redispatchBoxed(keys, &stack);
+    return;
+  }
   if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
   if (guide_.may_be_quiet() && QuietCall(*this, op, effects, keys, stack).run()) return;
   Call(*this, op, effects, keys, stack).run();
