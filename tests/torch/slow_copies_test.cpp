@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -60,6 +61,7 @@ class SlowDevice final : public PassingDevice {
   void finish_copy(const void* block, void* stream) override {
     PassingDevice::finish_copy(block, stream);
     const std::lock_guard lock(mutex_);
+    unfinished_.erase(block);
     out_.copies.erase(block);
     const auto copy = in_.copies.find(block);
     if (copy == in_.copies.end()) return;
@@ -78,18 +80,22 @@ class SlowDevice final : public PassingDevice {
     const std::lock_guard lock(mutex_);
     in_.most_bytes = out_.most_bytes = 0;
   }
+  // Blocks that were copied and never waited for.
+  std::size_t unfinished() const { return unfinished_.size(); }
   std::int64_t most_in_bytes() const { return in_.most_bytes; }
   std::int64_t most_out_bytes() const { return out_.most_bytes; }
 
  private:
   void begin(Lane& lane, const void* block, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
+    unfinished_.insert(block);
     lane.copies[block] = {.bytes = bytes, .done_at = now_ + ops_of_a_copy};
   }
 
   std::mutex mutex_;
   Lane in_;
   Lane out_;
+  std::set<const void*> unfinished_;
   std::uint64_t now_ = 0;
 };
 
@@ -149,6 +155,23 @@ TEST(SlowCopies, AreNotBegunBeforeOthersEnd) {
   EXPECT_GT(slow_device->most_in_bytes(), 0);
   EXPECT_LE(slow_device->most_in_bytes(), bound);
   EXPECT_LE(slow_device->most_out_bytes(), bound);
+}
+
+// What only records keep alive is away when the session ends, and dies with them.
+TEST(SlowCopies, AreWaitedForBeforeTheirBlocksGo) {
+  LT_SKIP_IF(why_skip());
+  if (test_device().is_cuda()) GTEST_SKIP() << "who waits is counted on the CPU";
+  constexpr std::int64_t kSide = 256;
+  constexpr std::int64_t kBytes = kSide * kSide * 4;
+  const auto square = [](double value) { return at::full({kSide, kSide}, value, test_device()); };
+  {
+    Session session(options_for(fixed_bytes() + 3 * kBytes + kBytes / 2));
+    const at::Tensor sum = square(3) + square(4);
+    const at::Tensor more = square(5) + square(6);
+    EXPECT_EQ(sum.sum().item<float>() + more.sum().item<float>(), 18.0F * kSide * kSide);
+    EXPECT_GT(session.stats().moves, 2);
+  }
+  EXPECT_EQ(slow_device->unfinished(), 0U);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ class Evictor {
   // that size serves it best. Returns what was freed; 0 means that nothing is left to evict.
   virtual std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) = 0;
 
-  // The block at `data`, which has an owner, is given back; its memory is free as soon as this
-  // returns. Must not take a lock that is held while blocks are freed, nor call the ledger.
+  // The block at `data`, which has an owner or is copied, is given back; its memory is free as soon
+  // as this returns. Must not take a lock that is held while blocks are freed, nor call the ledger.
   virtual void on_block_freed(void* data, const Block& block) noexcept = 0;
 
   // Called when an allocation is refused for good: what to tell the user beside the sizes.

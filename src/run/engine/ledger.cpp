@@ -116,7 +116,8 @@ std::optional<Block> Ledger::remove_block(void* data) {
   // Under the lock: whoever takes the block's owner away knows that no notice of it comes
   // afterwards.
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
-  if (block.owner != nullptr && evictor != nullptr) evictor->on_block_freed(data, block);
+  const bool is_told = block.owner != nullptr || block.is_copied;
+  if (is_told && evictor != nullptr) evictor->on_block_freed(data, block);
   return block;
 }
 

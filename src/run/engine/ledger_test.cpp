@@ -68,6 +68,21 @@ TEST(Ledger, EvictsRatherThanPassTheBudget) {
   EXPECT_LE(ledger.peak_bytes(), 100);
 }
 
+TEST(Ledger, TellsOfBlocksThatAreOwnedOrCopiedWhenTheyGo) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  int owner = 0;
+  for (const std::uintptr_t number : {1U, 2U, 3U}) {
+    EXPECT_EQ(ledger.admit(10), nullptr);
+    ledger.add_block(block(number), 10);
+  }
+  ledger.set_owner(block(1), &owner);
+  ledger.set_copied(block(2), true);
+  for (const std::uintptr_t number : {1U, 2U, 3U}) ledger.remove_block(block(number));
+  EXPECT_EQ(evictor.owners, (std::vector<void*>{&owner, nullptr}));
+}
+
 TEST(Ledger, KeepsTheMarginFreeAsLongAsItCanEvict) {
   Ledger ledger;
   BlockEvictor evictor(ledger);

@@ -271,6 +271,8 @@ void Books::install(const ValueP& value, c10::Storage bytes, Lock& lock) {
 
 c10::Storage Books::take_temporary(Value& value, Lock&) {
   remove_candidate(value);
+  // Whoever frees the bytes waits for their copy; see on_block_freed().
+  set_arriving(value, false);
   value.residency = Residency::kDropped;
   return std::move(value.temporary);
 }
@@ -452,16 +454,17 @@ void Books::arrive(Value& value) {
   if (!value.is_arriving) return;
   set_arriving(value, false);
   const std::int32_t fetch = std::exchange(value.fetched_by, -1);
-  if (value.place == nullptr) return;
   const bool is_timed = stalls != nullptr && fetch >= 0;
   const int timing = is_timed ? stalls->start() : -1;
-  finish_copy(*value.place, device_.current_stream());
+  // Its storage may have died meanwhile; replays use the bytes all the same.
+  finish_copy(value.place != nullptr ? value.place->data : value.temporary.mutable_data(),
+              device_.current_stream());
   if (is_timed) stalls->stop(timing, fetch);
 }
 
-void Books::finish_copy(const Cell& cell, void* stream) {
-  device_.finish_copy(cell.data, stream);
-  device_.ledger().set_copied(cell.data, false);
+void Books::finish_copy(void* data, void* stream) {
+  device_.finish_copy(data, stream);
+  device_.ledger().set_copied(data, false);
 }
 
 bool Books::move_out(Value& value, Lock& lock) {
@@ -484,7 +487,7 @@ void Books::take_bytes_away(Value& value, Lock& lock) {
   if (!storage) return;
   const auto block = device_.ledger().set_owner(cell.data, nullptr);
   // Whoever gets the memory next must not write it before it is copied.
-  if (block && block->is_copied) finish_copy(cell, block->stream);
+  if (block && block->is_copied) finish_copy(cell.data, block->stream);
   set_leaving(value, false);
   set_arriving(value, false);
   cell.data = nullptr;
@@ -498,6 +501,7 @@ void Books::on_block_freed(void* data, const engine::Block& block) noexcept {
   } catch (const DeviceError&) {
     // A device that fails here does not copy any more either.
   }
+  if (block.owner == nullptr) return;
   const std::lock_guard lock(dead_mutex_);
   dead_.push_back(static_cast<Cell*>(block.owner));
 }

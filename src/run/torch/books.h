@@ -262,7 +262,7 @@ class Books final : public engine::Evictor {
   void drop(Value& value, Lock& lock);
   bool move_out(Value& value, Lock& lock);
   bool copy_to_host(Value& value);
-  void finish_copy(const Cell& cell, void* stream);
+  void finish_copy(void* data, void* stream);
   void set_leaving(Value& value, bool is_leaving);
   void set_arriving(Value& value, bool is_arriving);
   std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);

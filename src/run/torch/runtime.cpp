@@ -163,7 +163,7 @@ void Runtime::bring_all_back() {
   {
     Books::Lock lock(books_);
     for (Cell* cell : books_.cells(lock)) {
-      if (cell->value->is_resident()) continue;
+      if (cell->value->is_resident() || cell->weak.expired()) continue;
       ++cell->value->pins;
       away.push_back(cell->value);
     }
