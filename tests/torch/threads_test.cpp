@@ -220,7 +220,10 @@ TEST_P(ThreadsAtOnce, GetTheBitsOfAPlainRun) {
   if (GetParam() != Means::kRecompute) use_session(session, shared, options);
   std::vector<Sums> found;
   for (const auto& thread : threads) found.push_back(thread->get());
-  EXPECT_GT(session.stats().evictions, 0);
+  // How much the libraries of each thread take on a GPU is not known beforehand.
+  if (test_device().is_cpu()) {
+    EXPECT_GT(session.stats().evictions, 0);
+  }
   EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (std::size_t j = 0; j < found[i].size(); ++j) {
