@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "timeline.h"
+#include "train/report.h"
 
 namespace lowtide::bench {
 namespace {
@@ -242,11 +243,6 @@ std::vector<std::string> broken_promises(const Measurement& measurement) {
   return broken;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
+double median(const std::vector<double>& values) { return train::median(values).value_or(0); }
 
 }  // namespace lowtide::bench

@@ -82,6 +82,7 @@ Measurement measure(const WorkOptions& work, const MeasureOptions& options);
 // What Lowtide promises and the measurement shows to be broken, in words; empty if all is well.
 std::vector<std::string> broken_promises(const Measurement& measurement);
 
-double median(std::vector<double> values);
+// 0 without values.
+double median(const std::vector<double>& values);
 
 }  // namespace lowtide::bench

@@ -3,25 +3,21 @@
 #include "report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
+#include "base/printed.h"
+
 namespace lowtide::bench {
 namespace {
 
+using base::printed;
+
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-template <class... Values>
-std::string format(const char* form, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, form, values...);
-  return text;
-}
-
-std::string gib(std::int64_t bytes) { return format("%.2f", static_cast<double>(bytes) / kGib); }
+std::string gib(std::int64_t bytes) { return printed("%.2f", static_cast<double>(bytes) / kGib); }
 
 double row_median_seconds(const Row& row) {
   std::vector<double> all;
@@ -31,7 +27,7 @@ double row_median_seconds(const Row& row) {
 
 std::string spread(const std::vector<double>& values, const char* form) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return format(form, *low) + ".." + format(form, *high);
+  return printed(form, *low) + ".." + printed(form, *high);
 }
 
 const char* bits(const Row& row) {
@@ -40,7 +36,7 @@ const char* bits(const Row& row) {
 }
 
 std::string prediction(const Row& row) {
-  return row.mode.predicted_ratio ? format("%.2f", *row.mode.predicted_ratio) : "refused";
+  return row.mode.predicted_ratio ? printed("%.2f", *row.mode.predicted_ratio) : "refused";
 }
 
 std::string guidance(const Row& row) {
@@ -48,17 +44,17 @@ std::string guidance(const Row& row) {
   if (s.guided_steps == 0) return s.no_plan_reason.empty() ? "-" : s.no_plan_reason;
   const double followed = row.each_step(&SessionStats::guided_steps) -
                           row.each_step(&SessionStats::guidance_broken_off);
-  return format("%.0f of %d", followed * row.timed_steps, row.timed_steps) +
-         format(", %.0f prefetched", row.each_step(&SessionStats::prefetches)) +
-         format(", %.0f skipped", row.each_step(&SessionStats::actions_skipped)) +
-         format(", predicted %.1f ms", 1e3 * s.predicted_step_seconds) +
-         format(", stalled %.1f ms", 1e3 * s.stall_seconds) +
+  return printed("%.0f of %d", followed * row.timed_steps, row.timed_steps) +
+         printed(", %.0f prefetched", row.each_step(&SessionStats::prefetches)) +
+         printed(", %.0f skipped", row.each_step(&SessionStats::actions_skipped)) +
+         printed(", predicted %.1f ms", 1e3 * s.predicted_step_seconds) +
+         printed(", stalled %.1f ms", 1e3 * s.stall_seconds) +
          (s.plans_dropped > 0 ? ", dropped" : "");
 }
 
 void print_row(std::ostream& out, const Row& row) {
-  const std::string start = format("| %-20s | %s |", row.mode.name.c_str(),
-                                   row.budget_bytes > 0 ? gib(row.budget_bytes).c_str() : "-");
+  const std::string start = printed("| %-20s | %s |", row.mode.name.c_str(),
+                                    row.budget_bytes > 0 ? gib(row.budget_bytes).c_str() : "-");
   if (!row.failure.empty()) {
     const std::string why = row.is_refused()
                                 ? "refused; its op needs " + gib(row.smallest_budget_bytes) + " GiB"
@@ -68,20 +64,20 @@ void print_row(std::ostream& out, const Row& row) {
   }
   const SessionStats& s = row.session;
   out << start
-      << format(" %.1f (%.1f) |", 1e3 * row_median_seconds(row), 1e3 * median(row.host_seconds))
-      << format(" %.3f (", median(row.ratios)) << spread(row.ratios, "%.3f") << ") | "
+      << printed(" %.1f (%.1f) |", 1e3 * row_median_seconds(row), 1e3 * median(row.host_seconds))
+      << printed(" %.3f (", median(row.ratios)) << spread(row.ratios, "%.3f") << ") | "
       << prediction(row) << " | " << gib(row.torch.allocated_peak_bytes) << " / "
       << gib(row.torch.reserved_peak_bytes) << " | " << gib(s.peak_bytes) << " / "
       << gib(s.reserved_peak_bytes) << " | "
-      << format("%.0f / %.0f", row.each_step(&SessionStats::evictions),
-                row.each_step(&SessionStats::recomputes))
+      << printed("%.0f / %.0f", row.each_step(&SessionStats::evictions),
+                 row.each_step(&SessionStats::recomputes))
       << " | "
-      << format("%.2f / %.2f", row.each_step(&SessionStats::bytes_to_host) / kGib,
-                row.each_step(&SessionStats::bytes_from_host) / kGib)
+      << printed("%.2f / %.2f", row.each_step(&SessionStats::bytes_to_host) / kGib,
+                 row.each_step(&SessionStats::bytes_from_host) / kGib)
       << " | "
-      << format("%.1f / %.1f / %.1f", row.each_step(&SessionStats::stitches),
-                static_cast<double>(row.torch.cache_flushes) / row.timed_steps,
-                static_cast<double>(row.torch.failures) / row.timed_steps)
+      << printed("%.1f / %.1f / %.1f", row.each_step(&SessionStats::stitches),
+                 static_cast<double>(row.torch.cache_flushes) / row.timed_steps,
+                 static_cast<double>(row.torch.failures) / row.timed_steps)
       << " | " << guidance(row) << " | " << bits(row) << " |\n";
 }
 
@@ -108,12 +104,12 @@ void print_prediction_ratios(std::ostream& out, const std::vector<Row>& rows) {
     if (!ratios) continue;
     if (seconds.empty())
       out << "\n| predicted by the simulator / measured | step | peak |\n|---|---|---|\n";
-    out << "| " << row.mode.name << format(" | %.3f | %.3f |\n", ratios->seconds, ratios->peak);
+    out << "| " << row.mode.name << printed(" | %.3f | %.3f |\n", ratios->seconds, ratios->peak);
     seconds.push_back(ratios->seconds);
     peaks.push_back(ratios->peak);
   }
   if (seconds.empty()) return;
-  out << format("| median | %.3f | %.3f |\n", median(seconds), median(peaks));
+  out << printed("| median | %.3f | %.3f |\n", median(seconds), median(peaks));
 }
 
 }  // namespace
@@ -139,8 +135,8 @@ void print(std::ostream& out, const std::vector<OpCost>& costs) {
          "that fits adds |\n|---|---|---|---|---|---|\n";
   for (const OpCost& cost : costs) {
     out << "| " << cost.name << " | " << cost.device << " | " << cost.ops << " | "
-        << format("%.0f", median(cost.plain)) << " | " << format("%.0f (", median(cost.watching))
-        << spread(cost.watching, "%.0f") << ") | " << format("%.0f (", median(cost.fits))
+        << printed("%.0f", median(cost.plain)) << " | " << printed("%.0f (", median(cost.watching))
+        << spread(cost.watching, "%.0f") << ") | " << printed("%.0f (", median(cost.fits))
         << spread(cost.fits, "%.0f") << ") |\n";
   }
 }

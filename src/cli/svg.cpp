@@ -3,9 +3,9 @@
 #include "cli/svg.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "base/check.h"
+#include "base/printed.h"
 
 namespace lowtide::cli {
 namespace {
@@ -13,11 +13,7 @@ namespace {
 using base::concat;
 
 // A tenth of a pixel is enough, and the same on every machine.
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
+std::string number(double value) { return base::printed("%.1f", value); }
 
 }  // namespace
 

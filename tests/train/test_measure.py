@@ -3,11 +3,9 @@
 """`lowtide compare --measure`: rows for all budgets, plain's losses, the picture; and what a wrong use of it says."""
 
 import json
-import signal
-import subprocess
 import xml.dom.minidom
 
-from training import DOES_NOT_FIT, FAILED, INTERRUPTED, PROGRAM, SMALL, USAGE, TrainTest
+from training import DOES_NOT_FIT, FAILED, INTERRUPTED, SMALL, USAGE, TrainTest
 
 ROUND = (*SMALL, "--measure", "--steps", "1", "--untimed-steps", "2", "--rounds")
 QUICK = (*ROUND, "2")
@@ -58,14 +56,8 @@ class Measure(TrainTest):
         self.assertEqual(done.stdout.count("refused"), 2)
 
     def test_can_be_interrupted(self):
-        with subprocess.Popen([PROGRAM, "compare", *ROUND, "1000", "--budgets", "60%"], cwd=self.folder,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            for line in process.stderr:
-                if line.startswith("round 2 "):
-                    break
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, INTERRUPTED, err)
+        code, out, err = self.interrupt("round 2 ", "compare", *ROUND, "1000", "--budgets", "60%")
+        self.assertEqual(code, INTERRUPTED, err)
         self.assertIn("only the rounds that were done count", err)
         self.assertRegex(out, r"policy auto, \d+ rounds? of 1 timed step\n")
 

@@ -3,10 +3,8 @@
 """`lowtide train`, `verify` and `models`: what they print, and that budgets and pauses change no bit."""
 
 import json
-import signal
-import subprocess
 
-from training import DOES_NOT_FIT, INTERRUPTED, PROGRAM, SMALL, TrainTest
+from training import DOES_NOT_FIT, INTERRUPTED, SMALL, TrainTest
 
 
 class Train(TrainTest):
@@ -107,19 +105,11 @@ class Checkpoints(TrainTest):
         done = self.train("run", "--steps", "2")
         self.assertEqual(done, self.train("run", "--steps", "2", "--resume"))
 
-    def interrupt(self, *options):
-        """Sends Ctrl-C after the first step; gives the exit code and what was printed."""
-        with subprocess.Popen([PROGRAM, "train", *SMALL, "--steps", "100000", *options], cwd=self.folder,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            for line in process.stderr:
-                if line.startswith("step 1 "):
-                    break
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        return process.returncode, out, err
+    def interrupt_training(self, *options):
+        return self.interrupt("step 1 ", "train", *SMALL, "--steps", "100000", *options)
 
     def test_interrupting_keeps_a_checkpoint_and_says_so(self):
-        code, out, err = self.interrupt("--checkpoint", "run", "--json")
+        code, out, err = self.interrupt_training("--checkpoint", "run", "--json")
         self.assertEqual(code, INTERRUPTED, err)
         steps = json.loads(out)["steps"]
         self.assertTrue(json.loads(out)["interrupted"])
@@ -128,7 +118,7 @@ class Checkpoints(TrainTest):
         self.assertEqual(stopped, self.train("whole", "--steps", str(steps)))
 
     def test_interrupting_without_a_folder_says_that_nothing_was_kept(self):
-        code, _, err = self.interrupt()
+        code, _, err = self.interrupt_training()
         self.assertEqual(code, INTERRUPTED, err)
         self.assertIn("nothing was kept", err)
 

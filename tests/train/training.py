@@ -4,6 +4,8 @@
 
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -25,6 +27,17 @@ class TrainTest(ProgramTest):
     def setUp(self):
         super().setUp()
         (self.folder / "step.trace").unlink()
+
+    def interrupt(self, line_start, *arguments):
+        """Sends Ctrl-C when the program prints such a line; gives the exit code and what was printed."""
+        with subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                if line.startswith(line_start):
+                    break
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
 
     def checkpoint(self, folder):
         return (self.folder / folder / CHECKPOINT).read_bytes()

@@ -3,11 +3,11 @@
 #include "cli/torch/price_plot.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/printed.h"
 #include "cli/svg.h"
 #include "train/prices.h"
 
@@ -15,6 +15,7 @@ namespace lowtide::cli {
 namespace {
 
 using base::concat;
+using base::printed;
 
 constexpr int kWidth = 760;
 constexpr int kHeight = 460;
@@ -33,12 +34,6 @@ constexpr const char* kPlain = "stroke=\"#2c8a3e\" stroke-width=\"1.5\" stroke-d
 constexpr const char* kPlainWords = "fill=\"#2c8a3e\" font-size=\"12\"";
 constexpr const char* kRefused = "stroke=\"#c23b22\" stroke-width=\"2\"";
 constexpr const char* kRefusedWords = "fill=\"#c23b22\" font-size=\"12\" text-anchor=\"middle\"";
-
-std::string format(const char* form, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, form, value);
-  return text;
-}
 
 struct Unit {
   const char* name;
@@ -114,13 +109,13 @@ class Plot {
     for (const double ratio : round_ticks(lowest_, highest_, 6)) {
       const double y = y_of(ratio);
       picture_.line({kLeft, y}, {kRight, y}, kGrid);
-      picture_.text({kLeft - 8, y + 4}, format("%.4g", ratio),
+      picture_.text({kLeft - 8, y + 4}, printed("%.4g", ratio),
                     concat(kTickWords, " text-anchor=\"end\""));
     }
     for (const double amount : round_ticks(0, widest_, 8)) {
       const double x = x_of(amount * unit_.bytes);
       picture_.line({x, kBottom}, {x, kBottom + 5}, kAxis);
-      picture_.text({x, kBottom + 20}, format("%.4g", amount),
+      picture_.text({x, kBottom + 20}, printed("%.4g", amount),
                     concat(kTickWords, " text-anchor=\"middle\""));
     }
     picture_.line({kLeft, kTop}, {kLeft, kBottom}, kAxis);
@@ -128,9 +123,9 @@ class Plot {
     picture_.text({(kLeft + kRight) / 2, kBottom + 46}, concat("memory budget, ", unit_.name),
                   "text-anchor=\"middle\"");
     const double middle = (kTop + kBottom) / 2;
-    picture_.text(
-        {24, middle}, "step time, of plain's",
-        concat("text-anchor=\"middle\" transform=\"rotate(-90 24 ", format("%.1f", middle), ")\""));
+    picture_.text({24, middle}, "step time, of plain's",
+                  concat("text-anchor=\"middle\" transform=\"rotate(-90 24 ",
+                         printed("%.1f", middle), ")\""));
   }
 
   // A line at 1, and one where plain training would find room.
@@ -169,7 +164,7 @@ class Plot {
     picture_.line({place.x - kCap, most}, {place.x + kCap, most}, kSpread);
     picture_.dot(place, 4, "fill=\"#1f6fb4\"");
     picture_.text({place.x + 8, place.y + label_offset},
-                  concat(point.budget, ": ", format("%.2f", ratio.middle)), "font-size=\"12\"");
+                  concat(point.budget, ": ", printed("%.2f", ratio.middle)), "font-size=\"12\"");
   }
 
   void draw_refused() {

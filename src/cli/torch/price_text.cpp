@@ -3,7 +3,6 @@
 #include "cli/torch/price_text.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <vector>
 
@@ -11,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/printed.h"
 #include "cli/figures.h"
 #include "cli/table.h"
 #include "train/prices.h"
@@ -21,14 +21,8 @@ namespace {
 using base::concat;
 using base::format_bytes;
 using base::format_seconds;
+using base::printed;
 using nlohmann::json;
-
-template <class... Values>
-std::string format(const char* form, Values... values) {
-  char text[96];
-  std::snprintf(text, sizeof text, form, values...);
-  return text;
-}
 
 // "12 ms (+3.1 %)", with a question mark if it may be noise.
 std::string price_words(const std::optional<train::MemoryPrice>& price) {
@@ -59,8 +53,8 @@ Table::Row row_of(const train::CurvePoint& point, const std::optional<train::Mem
            format_bytes(point.peak_bytes),
            format_seconds(train::spread_of(point.step_seconds).middle),
            format_overhead(ratio.middle - 1),
-           format("%.3f (%.3f..%.3f)", ratio.middle, ratio.least, ratio.most), price_words(price),
-           format("%.0f", a_step(point.stats.evictions, curve))}) {
+           printed("%.3f (%.3f..%.3f)", ratio.middle, ratio.least, ratio.most), price_words(price),
+           printed("%.0f", a_step(point.stats.evictions, curve))}) {
     row.cells.push_back(std::move(cell));
   }
   return row;
@@ -73,7 +67,7 @@ Table::Row plain_row(const train::PriceCurve& curve) {
 
 std::string difference_words(const std::string& who, const train::LossDifference& difference) {
   return concat(who, " differs from step ", difference.step,
-                " on: ", format("%.17g, plain %.17g", difference.got, difference.plain), "\n");
+                " on: ", printed("%.17g, plain %.17g", difference.got, difference.plain), "\n");
 }
 
 bool is_any_kept(const train::PriceCurve& curve) {

@@ -2,40 +2,35 @@
 // SPDX-License-Identifier: MIT
 #include "cli/torch/progress_line.h"
 
-#include <cstdio>
 #include <ostream>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/printed.h"
 #include "cli/figures.h"
 
 namespace lowtide::cli {
 namespace {
 
+using base::printed;
+
 constexpr double kWatchedSeconds = 0.1;
 constexpr double kUnwatchedSeconds = 10;
 
-template <class... Values>
-std::string format(const char* form, Values... values) {
-  char text[64];
-  std::snprintf(text, sizeof text, form, values...);
-  return text;
-}
-
 std::string time_left(double seconds) {
   const auto whole = static_cast<long long>(seconds + 0.5);
-  if (whole < 3600) return format("%lld:%02lld", whole / 60, whole % 60);
-  return format("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  if (whole < 3600) return printed("%lld:%02lld", whole / 60, whole % 60);
+  return printed("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 }  // namespace
 
 std::string progress_text(const train::Progress& progress, std::int64_t batch) {
   std::string text = base::concat("step ", progress.step, " of ", progress.steps, ", loss ",
-                                  format("%.4f", progress.loss));
+                                  printed("%.4f", progress.loss));
   if (progress.seconds > 0) {
     const double rate = static_cast<double>(progress.steps_of_run) / progress.seconds;
-    text += format(", %.0f examples/s", rate * static_cast<double>(batch));
+    text += printed(", %.0f examples/s", rate * static_cast<double>(batch));
   }
   if (progress.peak_bytes > 0) text += ", " + base::format_bytes(progress.peak_bytes);
   if (progress.budget_bytes > 0) text += " of " + base::format_bytes(progress.budget_bytes);
@@ -50,7 +45,7 @@ std::string progress_text(const train::Progress& progress, std::int64_t batch) {
 std::string evaluation_text(const train::DatedEvaluation& dated) {
   const train::Evaluation& found = dated.evaluation;
   return base::concat("after step ", dated.step, ": accuracy ", format_percent(found.accuracy),
-                      " of ", found.examples, " examples, loss ", format("%.4f", found.loss));
+                      " of ", found.examples, " examples, loss ", printed("%.4f", found.loss));
 }
 
 bool ProgressLine::is_due(const train::Progress& progress, double now_seconds) const {
