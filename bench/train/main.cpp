@@ -45,6 +45,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--only", arguments.measure.only, "only modes with one of these in their name");
   app.add_option("--timeline", arguments.measure.timeline,
                  "write one more step of the last mode down in this file, for chrome://tracing");
+  app.add_flag("--each-step", arguments.measure.says_each_step,
+               "say of each step of a session how long it took: how soon it settles");
   app.add_flag("--op-costs", arguments.op_costs, "measure the host's cost of an op instead");
   app.add_option("--save-trace", arguments.save_trace,
                  "write a plain step down in this file instead, for lowtide plan and simulate");

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/printed.h"
 #include "timeline.h"
 #include "train/report.h"
 
@@ -134,12 +135,23 @@ class Rounds {
       run_step(session);
       const double host_seconds = seconds_since(start);
       synchronize(device_);
+      const double seconds = seconds_since(start);
+      if (options_.says_each_step && session != nullptr) say(i, seconds, session->stats());
       if (i < options_.warm_up_steps) continue;
-      row.step_seconds.back().push_back(seconds_since(start));
+      row.step_seconds.back().push_back(seconds);
       row.host_seconds.push_back(host_seconds);
     }
     const bool is_last = &row == &result_.rows.back();
     if (is_last && !options_.timeline.empty()) write_timeline(session);
+  }
+
+  // Counts are since the session began.
+  static void say(int step, double seconds, const SessionStats& so_far) {
+    std::cerr << base::printed(
+        "  step %d: %.1f ms, so far %lld stitches, %lld shortages, %lld evictions, %lld plans\n",
+        step, seconds * 1e3, static_cast<long long>(so_far.stitches),
+        static_cast<long long>(so_far.shortages), static_cast<long long>(so_far.evictions),
+        static_cast<long long>(so_far.plans));
   }
 
   void run_step(Session* session) {

@@ -29,6 +29,8 @@ struct MeasureOptions {
   double seconds = 0;
   // If not empty, where one more step of the last mode is written down after its timed ones.
   std::string timeline{};
+  // Say of each step of a session, while it warms up too, how long it took and what it had to do.
+  bool says_each_step = false;
   // If not empty, only modes whose name holds one of these; plain and watching always.
   std::vector<std::string> only{};
 };

@@ -17,6 +17,7 @@
 #include "run/cuda/copy_lanes.h"
 #include "run/cuda/cuda_gate.h"
 #include "run/cuda/native_limit.h"
+#include "run/cuda/pacer.h"
 #include "run/tier/host_arena.h"
 
 namespace lowtide::cuda {
@@ -130,6 +131,8 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   void copy_within(void* to, const void* from, std::int64_t bytes) override;
   void tick(std::uint64_t op) override;
 
+  void pace() override;
+  void stop_pacing() override { pacer_.release(); }
   int start_timing() override;
   void stop_timing(int timing) override;
   std::optional<double> read_timing(int timing) override { return stopwatch_.read(timing); }
@@ -157,6 +160,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
   CudaGate& gate_;
   CopyLanes lanes_;
   Stopwatch stopwatch_;
+  Pacer pacer_;
   // Chunks of the arena, and the memory that they are in.
   std::map<void*, void*> pinned_;
   // After lanes_, since copies must have ended before memory goes.
@@ -342,6 +346,11 @@ void CudaDevice::tick(std::uint64_t op) {
   if (!TickLog::is_noted(op)) return;
   const c10::cuda::CUDAGuard guard(index_);
   lanes_.tick(op, stream());
+}
+
+void CudaDevice::pace() {
+  const c10::cuda::CUDAGuard guard(index_);
+  pacer_.pace(stream());
 }
 
 int CudaDevice::start_timing() {

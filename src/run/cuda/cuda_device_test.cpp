@@ -266,6 +266,30 @@ TEST_F(CudaDeviceTest, TimesWhatIsIssuedInBetween) {
   EXPECT_GE(device().read_timing(outer).value(), seconds);
 }
 
+TEST_F(CudaDeviceTest, TimesHoldNoWaitsForTheHostWhenPaced) {
+  const auto time_of_fill_by_slow_host = [this] {
+    device().pace();
+    const int timing = device().start_timing();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const at::Tensor filled = at::zeros({1 << 10}, at::kCUDA);
+    device().stop_timing(timing);
+    device().stop_pacing();
+    c10::cuda::device_synchronize();
+    return device().read_timing(timing).value();
+  };
+  time_of_fill_by_slow_host();  // Loads the kernel.
+  EXPECT_LT(time_of_fill_by_slow_host(), 0.002);
+}
+
+TEST_F(CudaDeviceTest, PacingDoesNotWaitForAHostThatWaitsForTheDevice) {
+  for (int i = 0; i < 300; ++i) {
+    device().pace();
+    if (i % 100 == 50) c10::cuda::device_synchronize();
+  }
+  device().stop_pacing();
+  c10::cuda::device_synchronize();
+}
+
 TEST_F(CudaDeviceTest, LearnsHowFastCopiesAre) {
   for (int i = 0; i < 20; ++i) {
     const Moved moved = move_out(make(16 << 20, i), i, op_);

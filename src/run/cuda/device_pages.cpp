@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/cuda/device_pages.h"
 
+#include <c10/cuda/CUDAGuard.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -90,6 +91,7 @@ bool DevicePages::work_on(int device) {
 }
 
 std::optional<engine::PageMapper::Page> DevicePages::make_page() {
+  const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
   const CUmemAllocationProp wanted = properties(device_);
   CUmemGenericAllocationHandle page = 0;
   const CUresult status = driver().create(&page, bytes_of(1), &wanted, 0);
@@ -111,6 +113,7 @@ void DevicePages::unreserve(Address address, std::int64_t pages) noexcept {
 }
 
 void DevicePages::map(Address address, std::span<const Page> pages) {
+  const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
   std::int64_t mapped = 0;
   try {
     for (const Page page : pages) {

@@ -77,7 +77,6 @@ void LargeBlocks::shrink_to_share() {
 }
 
 void* LargeBlocks::allocate(std::int64_t bytes) {
-  const c10::cuda::CUDAGuard guard(device_);
   // Held to the end: nobody else makes the new pages meanwhile.
   const std::lock_guard lock(mutex_);
   const std::int64_t new_pages = pages_to_make();
@@ -106,6 +105,7 @@ bool LargeBlocks::record_stream(void* data, cudaStream_t stream) {
 void LargeBlocks::order_after_other_streams(void* data) {
   const auto found = other_streams_.find(data);
   if (found == other_streams_.end()) return;
+  const c10::cuda::CUDAGuard guard(device_);
   cudaEvent_t event = nullptr;
   LT_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   for (cudaStream_t stream : found->second) {
@@ -117,7 +117,6 @@ void LargeBlocks::order_after_other_streams(void* data) {
 }
 
 bool LargeBlocks::free(void* data) {
-  const c10::cuda::CUDAGuard guard(device_);
   {
     const std::lock_guard lock(mutex_);
     order_after_other_streams(data);

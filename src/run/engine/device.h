@@ -84,6 +84,11 @@ class Device : public HostMemory {
   // Seconds, and the timing is free again; nothing while the device has not come so far.
   virtual std::optional<double> read_timing(int timing) = 0;
 
+  // To be called before each op while ops are timed one by one: a device that is faster than its
+  // host lets work pile up first, so that no timing contains a wait for the host.
+  virtual void pace() {}
+  virtual void stop_pacing() {}
+
   // What copies and unmeasured ops are taken to cost.
   virtual double copy_out_seconds(std::int64_t bytes) const = 0;
   virtual double copy_in_seconds(std::int64_t bytes) const = 0;

@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kMostStitchesPerPage = 32;
 // How many blocks of one size are remembered of a step.
 constexpr std::size_t kMostPlaces = 4096;
+// What lay elsewhere needs a few steps to come to where it was laid out.
+constexpr int kStepsToSettle = 4;
 
 }  // namespace
 
@@ -41,31 +43,58 @@ void* PageArena::allocate(std::int64_t bytes, std::int64_t new_pages) {
   LT_CHECK(bytes > 0, "a block has a byte at least");
   const std::int64_t units = rounded(bytes) / unit_bytes_;
   const std::lock_guard lock(mutex_);
-  Block block = last_place(units);
+  Block block = known_place(units);
   if (block.address == 0) block = find_block(units, new_pages);
   if (block.address == 0) return nullptr;
   note_place(units, block);
-  for (const Run& run : block.runs) take(run);
+  for (const Run& run : *block.runs) take(run);
   if (block.stitch != nullptr) block.stitch->last_use = ++clock_;
   void* data = reinterpret_cast<void*>(block.address);
-  blocks_.emplace(data, std::move(block.runs));
+  if (put_.size() < RecurringBlocks::kMostBlocks) put_.push_back(block.runs);
+  blocks_.emplace(data, Held{std::move(block.runs), recurring_.born(units)});
   return data;
 }
 
-// Where the block was in the last step; nowhere if that is not free. If it is, then whatever is
-// asked for later finds its place of the last step too.
-PageArena::Block PageArena::last_place(std::int64_t units) const {
+// Where the block should be, or was in the last step; nowhere if that is not free. If it is, then
+// whatever is asked for later finds its place too.
+PageArena::Block PageArena::known_place(std::int64_t units) {
   const auto known = places_.find(units);
   if (known == places_.end() || known->second.next >= known->second.blocks.size()) return {};
-  const Block& block = known->second.blocks[known->second.next];
-  return is_free(block.runs) ? block : Block{};
+  Place& place = known->second.blocks[known->second.next];
+  if (place.laid_out.runs != nullptr && !is_free(*place.laid_out.runs))
+    move_elsewhere(place, units);
+  for (const Block* block : {&place.laid_out, &place.last}) {
+    if (block->runs != nullptr && is_free(*block->runs)) return *block;
+  }
+  return {};
+}
+
+// Something is in its place that came before all was laid out. If it went to any free place, it
+// would be in the way of others, and these of others again.
+void PageArena::move_elsewhere(Place& place, std::int64_t units) {
+  const std::size_t number = recurring_.next_number();
+  const bool is_expected =
+      layout_ && number < layout_->blocks().size() && layout_->blocks()[number].units == units;
+  if (!is_expected || place.is_stuck) return;
+  Runs taken;
+  std::int64_t end = 0;
+  for (const auto& [first, count] : free_) {
+    taken.push_back({end, first - end});
+    end = first + count;
+  }
+  taken.push_back({end, static_cast<std::int64_t>(states_.size()) - end});
+  if (layout_->move_elsewhere(number, taken)) {
+    place.laid_out = block_at(layout_->places()[number].front().first, units);
+  } else {
+    place.is_stuck = true;
+  }
 }
 
 void PageArena::note_place(std::int64_t units, const Block& block) {
   Places& places = places_[units];
   if (places.next == kMostPlaces) return;
   if (places.next == places.blocks.size()) places.blocks.emplace_back();
-  places.blocks[places.next++] = block;
+  places.blocks[places.next++].last = block;
 }
 
 void PageArena::begin_step() {
@@ -73,6 +102,72 @@ void PageArena::begin_step() {
   for (auto& [units, places] : places_) {
     places.blocks.resize(places.next);
     places.next = 0;
+  }
+  recurring_.end_step();
+  ++steps_since_layout_;
+  if (layout_ && recurring_.digest() != layout_digest_) forget_layout();
+  if (wants_layout()) lay_out_blocks();
+  stitches_before_step_ = stitch_count_;
+  put_.clear();
+}
+
+bool PageArena::wants_layout() const {
+  if (stitch_count_ == stitches_before_step_ || !recurring_.is_repeated()) return false;
+  return !layout_ || steps_since_layout_ >= kStepsToSettle;
+}
+
+void PageArena::forget_layout() {
+  layout_.reset();
+  for (auto& [units, places] : places_) {
+    for (Place& place : places.blocks) place.laid_out = {};
+  }
+}
+
+// All that is present, less what stays where it is.
+LayoutSpace PageArena::space_to_lay_out() const {
+  LayoutSpace space = {.units = static_cast<std::int64_t>(states_.size()),
+                       .units_per_page = units_per_page_,
+                       .taken = {}};
+  for (std::int64_t unit = 0; unit < space.units; unit += units_per_page_) {
+    if (states_[static_cast<std::size_t>(unit)] == State::kAbsent) {
+      space.taken.push_back({unit, units_per_page_});
+    }
+  }
+  for (const auto& [data, held] : blocks_) {
+    if (recurring_.recurs(held.birth)) continue;
+    space.taken.insert(space.taken.end(), held.runs->begin(), held.runs->end());
+  }
+  return space;
+}
+
+PageArena::Block PageArena::laid_out_block(std::int64_t units, const Runs& runs) {
+  if (runs.size() == 1) return block_at(runs.front().first, units);
+  const auto& known = stitches_[units];
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const auto& stitch) { return *stitch->runs == runs; });
+  if (found == known.end()) return map_stitch(units, runs);
+  return {(*found)->address, (*found)->runs, found->get()};
+}
+
+// What is there now stays where it is until it goes; what comes from here on comes to its place if
+// that is free by then.
+void PageArena::lay_out_blocks() {
+  forget_old_stitches();
+  std::vector<Runs> now;
+  for (const RunsP& runs : put_) now.push_back(*runs);
+  layout_.emplace(recurring_.blocks(), now, space_to_lay_out());
+  layout_digest_ = recurring_.digest();
+  steps_since_layout_ = 0;
+  std::unordered_map<std::int64_t, std::size_t> seen;
+  for (std::size_t i = 0; i < layout_->blocks().size(); ++i) {
+    const std::int64_t units = layout_->blocks()[i].units;
+    const std::size_t number = seen[units]++;
+    const Runs& runs = layout_->places()[i];
+    if (runs.empty() || number >= kMostPlaces) continue;
+    std::vector<Place>& places = places_[units].blocks;
+    if (places.size() <= number) places.resize(number + 1);
+    places[number].laid_out = laid_out_block(units, runs);
+    places[number].is_stuck = false;
   }
 }
 
@@ -96,6 +191,10 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   return find_stitch(units);
 }
 
+PageArena::Block PageArena::block_at(std::int64_t first, std::int64_t units) const {
+  return {address_of(first), std::make_shared<const Runs>(Runs{{first, units}}), nullptr};
+}
+
 // In the shortest free run that is long enough, so that small blocks go where a page is broken
 // already. Blocks of whole pages begin with a page, so that they break none.
 PageArena::Block PageArena::find_run(std::int64_t units) const {
@@ -103,7 +202,7 @@ PageArena::Block PageArena::find_run(std::int64_t units) const {
   for (auto run = free_by_length_.lower_bound({units, 0}); run != free_by_length_.end(); ++run) {
     const auto [length, first] = *run;
     const std::int64_t start = whole_pages_of({first, length}).first;
-    if (start + units <= first + length) return {address_of(start), {{start, units}}, nullptr};
+    if (start + units <= first + length) return block_at(start, units);
   }
   return {};
 }
@@ -111,17 +210,17 @@ PageArena::Block PageArena::find_run(std::int64_t units) const {
 PageArena::Block PageArena::find_any_run(std::int64_t units) const {
   const auto found = free_by_length_.lower_bound({units, 0});
   if (found == free_by_length_.end()) return {};
-  return {address_of(found->second), {{found->second, units}}, nullptr};
+  return block_at(found->second, units);
 }
 
 PageArena::Block PageArena::find_stitch(std::int64_t units) {
   Runs runs = choose_pages(units);
   std::vector<std::unique_ptr<Stitch>>& known = stitches_[units];
   auto found = std::find_if(known.begin(), known.end(),
-                            [&](const auto& stitch) { return stitch->runs == runs; });
+                            [&](const auto& stitch) { return *stitch->runs == runs; });
   if (found == known.end()) {
     found = std::find_if(known.begin(), known.end(),
-                         [&](const auto& stitch) { return is_free(stitch->runs); });
+                         [&](const auto& stitch) { return is_free(*stitch->runs); });
   }
   if (found == known.end()) return runs.empty() ? Block{} : make_stitch(units, std::move(runs));
   return {(*found)->address, (*found)->runs, found->get()};
@@ -129,6 +228,10 @@ PageArena::Block PageArena::find_stitch(std::int64_t units) {
 
 PageArena::Block PageArena::make_stitch(std::int64_t units, Runs runs) {
   forget_old_stitches();
+  return map_stitch(units, std::move(runs));
+}
+
+PageArena::Block PageArena::map_stitch(std::int64_t units, Runs runs) {
   std::vector<PageMapper::Page> mapped;
   for (const Run& run : runs) {
     const std::int64_t first = run.first / units_per_page_;
@@ -143,11 +246,13 @@ PageArena::Block PageArena::make_stitch(std::int64_t units, Runs runs) {
     mapper_.unreserve(address, pages);
     throw;
   }
-  stitches_[units].push_back(
-      std::make_unique<Stitch>(Stitch{address, pages, runs, /*last_use=*/++clock_}));
+  auto stitch = std::make_unique<Stitch>(
+      Stitch{address, pages, std::make_shared<const Runs>(std::move(runs)), /*last_use=*/++clock_});
+  Block block = {address, stitch->runs, stitch.get()};
+  stitches_[units].push_back(std::move(stitch));
   ++stitch_count_;
   stitched_pages_ += pages;
-  return {address, std::move(runs), stitches_[units].back().get()};
+  return block;
 }
 
 // Whole pages, and the start of one more for what is left. Empty: there are too few.
@@ -218,10 +323,11 @@ std::int64_t PageArena::free(void* block) {
   const auto found = blocks_.find(block);
   if (found == blocks_.end()) return 0;
   std::int64_t units = 0;
-  for (const Run& run : found->second) {
+  for (const Run& run : *found->second.runs) {
     add_free(run);
     units += run.count;
   }
+  recurring_.died(found->second.birth);
   blocks_.erase(found);
   return units * unit_bytes_;
 }
@@ -390,7 +496,7 @@ std::int64_t PageArena::shrink(std::int64_t pages) {
     std::fill_n(is_leaving.begin() + run.first, run.count, true);
   }
   forget_stitches([&](const Stitch& stitch) {
-    return std::any_of(stitch.runs.begin(), stitch.runs.end(), [&](const Run& run) {
+    return std::any_of(stitch.runs->begin(), stitch.runs->end(), [&](const Run& run) {
       const auto first = is_leaving.begin() + run.first;
       return std::find(first, first + run.count, true) != first + run.count;
     });

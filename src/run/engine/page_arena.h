@@ -6,13 +6,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "run/engine/page_layout.h"
 #include "run/engine/page_mapper.h"
+#include "run/engine/recurring_blocks.h"
 
 namespace lowtide::engine {
 
@@ -21,8 +25,8 @@ namespace lowtide::engine {
 // second address where they lie one after another (a stitch), the last of them perhaps with free
 // space behind the block. That needs no wait for the device, since no page loses an address that
 // work under way may be using. Stitches are kept: a training step asks for the same blocks again
-// and again, and gets them where it had them before if that is free, so after a few steps hardly
-// any are made.
+// and again, and gets them where it had them before if that is free. Where steps repeat themselves
+// and stitches are made all the same, the blocks of a step are laid out anew, all at once.
 //
 // Blocks are used and freed in the order of one stream; whoever frees sees to that. All functions
 // may be called from any thread.
@@ -67,40 +71,58 @@ class PageArena {
  private:
   using Address = PageMapper::Address;
   // Units in a row at home.
-  struct Run {
-    std::int64_t first;
-    std::int64_t count;
-    bool operator==(const Run&) const = default;
-  };
+  using Run = UnitRun;
   using Runs = std::vector<Run>;
+  // A block's never change, and it has the same ones in every step.
+  using RunsP = std::shared_ptr<const Runs>;
   // Other addresses of pages, and what of these the block took.
   struct Stitch {
     Address address;
     std::int64_t pages;
-    Runs runs;
+    RunsP runs;
     std::uint64_t last_use = 0;
   };
   struct Block {
     Address address = 0;
-    Runs runs;
+    RunsP runs;
     Stitch* stitch = nullptr;
   };
-  // The blocks of one size that a step asked for, in that order, and how many of them were asked
+  // A block that is out.
+  struct Held {
+    RunsP runs;
+    RecurringBlocks::Birth birth;
+  };
+  // Where a block of a step should lie, and where it lay in the step before; either may be nowhere.
+  struct Place {
+    Block laid_out;
+    Block last;
+    // Another place was looked for in vain.
+    bool is_stuck = false;
+  };
+  // Of the blocks of one size that a step asked for, in that order, and how many of them were asked
   // for again.
   struct Places {
-    std::vector<Block> blocks;
+    std::vector<Place> blocks;
     std::size_t next = 0;
   };
   enum class State : std::uint8_t { kAbsent, kFree, kUsed };
 
   // All of these need the lock.
-  Block last_place(std::int64_t units) const;
+  Block block_at(std::int64_t first, std::int64_t units) const;
+  Block known_place(std::int64_t units);
+  void move_elsewhere(Place& place, std::int64_t units);
   void note_place(std::int64_t units, const Block& block);
   Block find_block(std::int64_t units, std::int64_t new_pages);
   Block find_run(std::int64_t units) const;
   Block find_any_run(std::int64_t units) const;
   Block find_stitch(std::int64_t units);
   Block make_stitch(std::int64_t units, Runs runs);
+  Block map_stitch(std::int64_t units, Runs runs);
+  bool wants_layout() const;
+  void lay_out_blocks();
+  LayoutSpace space_to_lay_out() const;
+  Block laid_out_block(std::int64_t units, const Runs& runs);
+  void forget_layout();
   bool grow(std::int64_t pages);
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
   std::int64_t free_at_end(std::int64_t units) const;
@@ -134,9 +156,11 @@ class PageArena {
   std::vector<PageMapper::Page> home_pages_;
   // By unit.
   std::vector<State> states_;
+  // Blocks come and go by the thousand in every step: the memory of what is noted here is kept.
+  std::pmr::unsynchronized_pool_resource pool_;
   // The free runs by place, no two of them neighbours, and by length and place.
-  std::map<std::int64_t, std::int64_t> free_;
-  std::set<std::pair<std::int64_t, std::int64_t>> free_by_length_;
+  std::pmr::map<std::int64_t, std::int64_t> free_{&pool_};
+  std::pmr::set<std::pair<std::int64_t, std::int64_t>> free_by_length_{&pool_};
   std::int64_t present_pages_ = 0;
   std::int64_t free_units_ = 0;
   std::int64_t free_pages_ = 0;
@@ -147,7 +171,15 @@ class PageArena {
   // By the units of the blocks.
   std::unordered_map<std::int64_t, Places> places_;
   std::uint64_t clock_ = 0;
-  std::unordered_map<void*, Runs> blocks_;
+  std::pmr::unordered_map<void*, Held> blocks_{&pool_};
+  RecurringBlocks recurring_;
+  // Where the blocks of the step under way were put, in the order in which they came.
+  std::vector<RunsP> put_;
+  std::int64_t stitches_before_step_ = 0;
+  // Of steps with that digest, made so many steps ago; none: they lie as it comes.
+  std::optional<PageLayout> layout_;
+  std::uint64_t layout_digest_ = 0;
+  int steps_since_layout_ = 0;
 };
 
 }  // namespace lowtide::engine

@@ -6,10 +6,14 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
+#include <c10/util/SmallVector.h>
 
 #include "run/torch/value.h"
 
 namespace lowtide::run {
+
+// Tensors somewhere among an op's arguments or results.
+using TensorPointers = c10::SmallVector<const at::Tensor*, 8>;
 
 // Calls visit(tensor) for every defined tensor in an argument, lists of lists included.
 template <class Visit>

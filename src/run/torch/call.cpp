@@ -264,8 +264,11 @@ void Call::run_kernel() {
   engine::Device& device = books_.device();
   OpTimer& timer = runtime_.timer();
   const bool is_capturing = runtime_.is_capturing();
+  if (is_capturing) {
+    device.pace();
+    device.ledger().start_watermark();
+  }
   const auto start = is_capturing ? Clock::now() : Clock::time_point();
-  if (is_capturing) device.ledger().start_watermark();
   const OpTimer::Timing timing = timer.start(signature_, is_capturing);
   is_begun_ = true;
   op_.redispatchBoxed(keys_, &stack_);
@@ -374,12 +377,6 @@ void Call::enter_output(const at::Tensor& tensor, Books::Lock& lock) {
   if (record_) record_->outputs.emplace_back(value);
 }
 
-std::int64_t Call::bytes_of_made() const {
-  std::int64_t bytes = 0;
-  for (const ValueP& value : made_) bytes += value->bytes;
-  return bytes;
-}
-
 // Those of storages that were not among the arguments.
 c10::SmallVector<Cell*, 2> Call::new_cells() const {
   c10::SmallVector<Cell*, 2> cells;
@@ -413,7 +410,6 @@ void Call::write_down(Books::Lock&) {
     event.writes.push_back({event.results.back(), false});
   }
   event.signature = signature_;
-  event.memory_seconds = books_.device().memory_seconds(operand_bytes_ + bytes_of_made());
   const engine::Ledger& ledger = books_.device().ledger();
   event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
   event.is_backward = is_in_backward();

@@ -54,7 +54,6 @@ class Call {
   void enter_written(Books::Lock& lock);
   void enter_outputs(Books::Lock& lock);
   c10::SmallVector<Cell*, 2> new_cells() const;
-  std::int64_t bytes_of_made() const;
   void enter_output(const at::Tensor& tensor, Books::Lock& lock);
   // False: the record is of no use.
   bool hold_new_sources();

@@ -25,15 +25,6 @@ std::string trace_name(std::string name) {
   return name;
 }
 
-// Where the device waits for the host, what was measured is mostly the host's time; then the bytes
-// tell more.
-std::optional<double> device_seconds(const Capture::OpEvent& event, const OpTimer& timer) {
-  const std::optional<double> measured = timer.seconds(event.signature);
-  const double host_seconds = timer.host_seconds(event.signature).value_or(0);
-  if (!measured || *measured > 1.5 * host_seconds) return measured;
-  return std::min(*measured, event.memory_seconds);
-}
-
 }  // namespace
 
 StorageId Capture::number_of(const Cell& cell, bool at_start) {
@@ -223,7 +214,7 @@ Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
     spec.writes = event.writes;
     spec.views = event.views;
     spec.frees = std::move(frees[i]);
-    spec.device_seconds = device_seconds(event, timer);
+    spec.device_seconds = timer.seconds(event.signature);
     spec.host_seconds = timer.host_seconds(event.signature);
     spec.workspace_bytes = event.workspace_bytes;
     spec.replayable = event.is_replayable;

@@ -29,8 +29,6 @@ class Capture final : public BurialObserver {
     std::vector<StorageId> arguments;
     std::vector<StorageId> results;
     std::uint64_t signature = 0;
-    // What the device takes to read and write its bytes.
-    double memory_seconds = 0;
     std::int64_t workspace_bytes = 0;
     // See autograd_phase.h.
     std::uint64_t node = 0;

@@ -20,11 +20,6 @@ namespace {
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 
-// A key that torch reserves for libraries outside its tree: above the backends and Python, below
-// autograd, autocast and functorch.
-constexpr DispatchKey kKey = DispatchKey::Fake;
-constexpr DispatchKeySet kBelow(DispatchKeySet::FULL_AFTER, kKey);
-
 // Release and acquire: whoever sees the runtime sees it started.
 std::atomic<Runtime*> active{nullptr};
 
@@ -32,7 +27,7 @@ constexpr DispatchKeySet keys_above_python() {
   const DispatchKeySet python_and_below =
       DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Python) |
       DispatchKeySet(DispatchKey::Python);
-  return (DispatchKeySet(DispatchKeySet::FULL) ^ python_and_below).remove(kKey);
+  return (DispatchKeySet(DispatchKeySet::FULL) ^ python_and_below).remove(kOurKey);
 }
 
 // The interpreter of the first argument that dispatches to Python; null if none does.
@@ -67,30 +62,32 @@ void call_python(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit:
       return;
     }
   }
-  op.redispatchBoxed(keys & kBelow, stack);
+  op.redispatchBoxed(keys & kBelowUs, stack);
 }
+
+}  // namespace
 
 void intercept(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
   if (keys.has(DispatchKey::Python)) {
     call_python(op, keys, stack);
     return;
   }
-  const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
+  const c10::impl::ExcludeDispatchKeyGuard guard(kOurKey);
   Runtime* runtime = active.load(std::memory_order_acquire);
   if (runtime == nullptr) {
-    op.redispatchBoxed(keys & kBelow, stack);
+    op.redispatchBoxed(keys & kBelowUs, stack);
   } else {
-    runtime->call(op, keys & kBelow, *stack);
+    runtime->call(op, keys & kBelowUs, *stack);
   }
 }
-
-}  // namespace
 
 void set_active_runtime(Runtime* runtime) { active.store(runtime, std::memory_order_release); }
 Runtime* active_runtime() { return active.load(std::memory_order_acquire); }
 
-void set_thread_managed(bool managed) { c10::impl::tls_set_dispatch_key_included(kKey, managed); }
-bool is_thread_managed() { return c10::impl::tls_is_dispatch_key_included(kKey); }
+void set_thread_managed(bool managed) {
+  c10::impl::tls_set_dispatch_key_included(kOurKey, managed);
+}
+bool is_thread_managed() { return c10::impl::tls_is_dispatch_key_included(kOurKey); }
 
 }  // namespace lowtide::run
 

@@ -2,12 +2,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
 namespace lowtide::run {
 
 class Runtime;
 
 // The one door to torch's dispatcher: a fallback for every operator on a key right below autograd.
 // It is there as soon as the library is loaded, and does nothing until a thread switches it on.
+// Frequent operators come in by a door of their own, without their arguments in boxes: quick_op.h.
+
+// A key that torch reserves for libraries outside its tree: above the backends and Python, below
+// autograd, autocast and functorch.
+inline constexpr c10::DispatchKey kOurKey = c10::DispatchKey::Fake;
+inline constexpr c10::DispatchKeySet kBelowUs(c10::DispatchKeySet::FULL_AFTER, kOurKey);
+
+// What the fallback does.
+void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
 
 // All intercepted ops go to this runtime; null: they pass.
 void set_active_runtime(Runtime* runtime);

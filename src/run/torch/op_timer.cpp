@@ -3,12 +3,15 @@
 #include "run/torch/op_timer.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace lowtide::run {
 namespace {
 
 constexpr int kEnoughSamples = 3;
-constexpr int kThoroughSamples = 16;
+// Of the device's, when it is waited for.
+constexpr std::chrono::microseconds kPollInterval{100};
 // Shapes may vary without end; the table may not.
 constexpr std::size_t kMostKinds = std::size_t{1} << 16;
 constexpr int kNotMeasured = OpTimer::Timing{}.watch;
@@ -18,11 +21,11 @@ constexpr int kNotMeasured = OpTimer::Timing{}.watch;
 OpTimer::Timing OpTimer::start(std::uint64_t signature, bool thoroughly) {
   Timing timing;
   {
-    const int enough = thoroughly ? kThoroughSamples : kEnoughSamples;
     const std::lock_guard lock(mutex_);
     const auto found = costs_.find(signature);
     if (found != costs_.end()) timing.known_seconds = found->second.seconds;
-    if (found != costs_.end() && found->second.samples >= enough) return timing;
+    const bool is_known = found != costs_.end() && found->second.samples >= kEnoughSamples;
+    if (is_known && !thoroughly) return timing;
   }
   timing.watch = device_.start_timing();
   return timing;
@@ -34,7 +37,9 @@ double OpTimer::stop(const Timing& timing, std::uint64_t signature, std::int64_t
   device_.stop_timing(timing.watch);
   const std::lock_guard lock(mutex_);
   pending_.push_back({timing.watch, signature});
-  read_finished();
+  // A few at a time: one op must not pay for all.
+  for (int i = 0; i < 4 && !pending_.empty() && read_oldest(); ++i) {
+  }
   const auto found = costs_.find(signature);
   const bool is_known = found != costs_.end() && found->second.samples > 0;
   return is_known ? found->second.seconds : device_.memory_seconds(bytes);
@@ -60,19 +65,27 @@ std::optional<double> OpTimer::seconds(std::uint64_t signature) const {
   return found->second.seconds;
 }
 
-void OpTimer::read_finished() {
-  // A few at a time: one op must not pay for all.
-  for (int i = 0; i < 4 && !pending_.empty(); ++i) {
-    const std::optional<double> seconds = device_.read_timing(pending_.front().timing);
-    if (!seconds) return;
-    if (costs_.size() >= kMostKinds) costs_.clear();
-    Cost& cost = costs_[pending_.front().signature];
-    // The first run of a kernel also pays for loading it, and any run may be disturbed: the least
-    // is nearest to the truth.
-    cost.seconds = cost.samples == 0 ? *seconds : std::min(cost.seconds, *seconds);
-    ++cost.samples;
-    pending_.pop_front();
+void OpTimer::finish() {
+  std::unique_lock lock(mutex_);
+  while (!pending_.empty()) {
+    if (read_oldest()) continue;
+    lock.unlock();
+    std::this_thread::sleep_for(kPollInterval);
+    lock.lock();
   }
+}
+
+bool OpTimer::read_oldest() {
+  const std::optional<double> seconds = device_.read_timing(pending_.front().timing);
+  if (!seconds) return false;
+  if (costs_.size() >= kMostKinds) costs_.clear();
+  Cost& cost = costs_[pending_.front().signature];
+  // The first run of a kernel also pays for loading it, and any run may be disturbed: the least is
+  // nearest to the truth.
+  cost.seconds = cost.samples == 0 ? *seconds : std::min(cost.seconds, *seconds);
+  ++cost.samples;
+  pending_.pop_front();
+  return true;
 }
 
 }  // namespace lowtide::run

@@ -25,14 +25,16 @@ class OpTimer {
     // Seconds of such an op as far as is known.
     double known_seconds = 0;
   };
-  // Begins to measure if it is still worth it; the result goes to stop(). With `thoroughly`, it is
-  // for longer.
+  // Begins to measure if it is still worth it, or `thoroughly`; the result goes to stop().
   Timing start(std::uint64_t signature, bool thoroughly);
   // Seconds of such an op as far as is known by now; else as long as the device takes to read and
   // write so many bytes.
   double stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes);
   // How long the host took to issue such an op.
   void note_host(std::uint64_t signature, double seconds);
+
+  // Waits for what is still being measured.
+  void finish();
 
   // Seconds of such an op, if it was measured: on the device, and on the host.
   std::optional<double> seconds(std::uint64_t signature) const;
@@ -49,7 +51,8 @@ class OpTimer {
     int timing;
     std::uint64_t signature;
   };
-  void read_finished();
+  // False: the device is not so far. Requires: the lock, and something pending.
+  bool read_oldest();
 
   engine::Device& device_;
   mutable std::mutex mutex_;

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/stack.h>
-#include <c10/util/SmallVector.h>
-
+#include "run/torch/arguments.h"
+#include "run/torch/current_op.h"
 #include "run/torch/effects.h"
 #include "run/torch/runtime.h"
 
@@ -16,32 +14,27 @@ namespace lowtide::run {
 // these stay, and what it made, in case everything else is not enough.
 class QuietCall {
  public:
-  // As those of Call.
-  QuietCall(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
-            c10::DispatchKeySet keys, torch::jit::Stack& stack);
+  QuietCall(Runtime& runtime, const OpEffects& effects);
   ~QuietCall();
   QuietCall(const QuietCall&) = delete;
   QuietCall& operator=(const QuietCall&) = delete;
 
-  // False: it is no such op, and nothing was done.
-  bool run();
+  // To be called before the op runs, with the tensors among its arguments. False: it is no such op,
+  // and nothing was done.
+  bool begin(const TensorPointers& arguments);
+  // The op has run and returned these. Without that call, it failed.
+  void end(const TensorPointers& results);
 
  private:
-  bool collect(Books::Lock& lock);
+  bool collect(const TensorPointers& arguments, Books::Lock& lock);
   bool add(const at::Tensor& tensor, Books::Lock& lock);
-  bool begin();
-  void end();
-  void add_result(const at::Tensor& tensor, Books::Lock& lock);
+  bool is_new(const at::Tensor& result, Books::Lock& lock) const;
 
   Runtime& runtime_;
   Books& books_;
-  const c10::OperatorHandle& op_;
   const OpEffects& effects_;
-  c10::DispatchKeySet keys_;
-  torch::jit::Stack& stack_;
-  std::size_t first_;
+  CurrentOp name_;
   QuietUse use_;
-  c10::SmallVector<const at::Tensor*, 3> results_;
   std::uint64_t signature_;
   int tick_ = -1;
   bool is_begun_ = false;

@@ -23,7 +23,7 @@ void Runtime::stop() {
 
 void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                    torch::jit::Stack& stack) {
-  if (is_aside_.load(std::memory_order_acquire) && let_pass(op, keys, stack)) return;
+  if (is_aside() && let_pass(op, keys, stack)) return;
   const OpEffects& effects = effects_of(op);
   if (effects.is_metadata) {
     op.redispatchBoxed(keys, &stack);
@@ -34,8 +34,24 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
-  if (guide_.may_be_quiet() && QuietCall(*this, op, effects, keys, stack).run()) return;
+  if (guide_.may_be_quiet() && call_quietly(op, effects, keys, stack)) return;
   Call(*this, op, effects, keys, stack).run();
+}
+
+bool Runtime::call_quietly(const c10::OperatorHandle& op, const OpEffects& effects,
+                           c10::DispatchKeySet keys, torch::jit::Stack& stack) {
+  TensorPointers tensors;
+  const auto add = [&](const at::Tensor& tensor) { tensors.push_back(&tensor); };
+  for (std::size_t i = stack.size() - op.schema().arguments().size(); i < stack.size(); ++i) {
+    for_each_tensor(stack[i], add);
+  }
+  QuietCall quiet(*this, effects);
+  if (!quiet.begin(tensors)) return false;
+  op.redispatchBoxed(keys, &stack);
+  tensors.clear();
+  for_each_result(op, stack, add);
+  quiet.end(tensors);
+  return true;
 }
 
 // The session's own thread does not come here while we are aside; those of a ThreadGuard do.
@@ -72,7 +88,9 @@ void Runtime::stop_guiding() {
   guide_.stop(lock);
 }
 
-void Runtime::drop_capture(Books::Lock&) { capturing_ = false; }
+void Runtime::drop_capture(Books::Lock&) {
+  if (capturing_.exchange(false)) books_.device().stop_pacing();
+}
 
 void Runtime::end_step() {
   {
@@ -115,7 +133,7 @@ void Runtime::stop_capture() {
   Books::Lock lock(books_);
   books_.bury_dead(lock);
   books_.observer = nullptr;
-  capturing_ = false;
+  drop_capture(lock);
 }
 
 void Runtime::hold(const at::Tensor& tensor) {

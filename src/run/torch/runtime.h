@@ -12,6 +12,7 @@
 
 #include "run/torch/books.h"
 #include "run/torch/capture.h"
+#include "run/torch/effects.h"
 #include "run/torch/guide.h"
 #include "run/torch/op_timer.h"
 #include "run/torch/restorer.h"
@@ -32,6 +33,8 @@ class Runtime {
   // back stays in the books.
   void stop();
 
+  // Whether ops are let pass just now.
+  bool is_aside() const { return is_aside_.load(std::memory_order_acquire); }
   // Carries out one op under management; the interceptor calls it.
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
 
@@ -70,7 +73,11 @@ class Runtime {
   void drop_capture(Books::Lock& lock);
   // What was written down last.
   const Capture& last_capture() const { return capture_; }
-  Trace captured(const std::string& name) const { return capture_.trace(name, timer_); }
+  // The same as a trace. Waits until the device has carried it out.
+  Trace captured(const std::string& name) {
+    timer_.finish();
+    return capture_.trace(name, timer_);
+  }
   // Requires: the books' lock, and a capture under way.
   Capture& capture() { return capture_; }
 
@@ -80,6 +87,9 @@ class Runtime {
   Guide& guide() { return guide_; }
 
  private:
+  // False: it is not one for a QuietCall, and nothing was done.
+  bool call_quietly(const c10::OperatorHandle& op, const OpEffects& effects,
+                    c10::DispatchKeySet keys, torch::jit::Stack& stack);
   // False: nobody has stepped aside, and nothing was done.
   bool let_pass(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack);
   void note_results(const c10::OperatorHandle& op, const torch::jit::Stack& stack);

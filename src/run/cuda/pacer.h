@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+#include <cuda_runtime_api.h>
+
+namespace lowtide::cuda {
+
+// Where the device is faster than the host that issues its work, an event before an op and one
+// after it tell how long the host took. So the device is made to wait until the host has issued a
+// few dozen ops, and works through these while the next ones are issued. Any thread may call it.
+class Pacer {
+ public:
+  Pacer() = default;
+  // Lets the device go on.
+  ~Pacer() { release(); }
+  Pacer(const Pacer&) = delete;
+  Pacer& operator=(const Pacer&) = delete;
+
+  // An op is about to be issued to the stream.
+  void pace(cudaStream_t stream);
+  // The device waits no more.
+  void release();
+
+ private:
+  // The device stands before it until it is opened, or for a while: the host may be waiting for the
+  // device.
+  class Gate;
+
+  std::mutex mutex_;
+  // The members below are guarded by mutex_.
+  int ops_in_batch_ = 0;
+  // Before the batch that is being issued; null: there is none.
+  std::shared_ptr<Gate> gate_;
+  // How long the device stands before a gate.
+  std::chrono::milliseconds patience_{};
+};
+
+}  // namespace lowtide::cuda
