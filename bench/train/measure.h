@@ -16,8 +16,8 @@ namespace lowtide::bench {
 
 struct MeasureOptions {
   // A plan is made from the second step and takes effect with the third; fetches that come late are
-  // hurried in some of those that follow.
-  int warm_up_steps = 8;
+  // hurried in some of those that follow, and then blocks find their places.
+  int warm_up_steps = 12;
   // See SessionOptions.
   bool own_pages = true;
   // Of one more mode; empty: there is none.

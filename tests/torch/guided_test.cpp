@@ -58,7 +58,9 @@ const std::string& spill_folder() {
 SessionOptions guided_by(const Case& each, std::int64_t budget_bytes) {
   SessionOptions options = options_for(budget_bytes, each.means);
   if (each.has_disk) {
-    options.host_cap = std::to_string((budget_bytes - fixed_bytes()) / 4);
+    // Not every program uses the libraries whose memory is fixed.
+    const std::int64_t own_bytes = std::max(budget_bytes - fixed_bytes(), budget_bytes / 4);
+    options.host_cap = std::to_string(own_bytes / 4);
     options.spill_dir = spill_folder();
     options.spill_cap = "1GiB";
   }

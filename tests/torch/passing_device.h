@@ -62,6 +62,7 @@ class PassingDevice : public engine::Device {
   void tick(std::uint64_t op) override { base_.tick(op); }
   void pace() override { base_.pace(); }
   void stop_pacing() override { base_.stop_pacing(); }
+  bool is_paced() override { return base_.is_paced(); }
   int start_timing() override { return base_.start_timing(); }
   void stop_timing(int timing) override { base_.stop_timing(timing); }
   std::optional<double> read_timing(int timing) override { return base_.read_timing(timing); }

@@ -59,7 +59,8 @@ std::vector<Program> with_many_activations() {
           of_model("mobilenet_v2", {.size = 32, .classes = 10}, 8),
           of_model("unet", {.size = 64, .width = 8}, 4,
                    "the loss by pixel has no deterministic kernel there"),
-          of_model("lstm", {.width = 64, .context = 16, .vocabulary = 100}, 8),
+          of_model("lstm", {.width = 64, .context = 16, .vocabulary = 100}, 8,
+                   "the libraries' workspaces are most of its memory there"),
           of_model("vit_ti_16", {.size = 64, .classes = 10, .layers = 2}, 8),
           of_model("bert_base", kWords, 8),
           of_model("gpt", kWords, 8)};

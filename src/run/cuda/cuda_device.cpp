@@ -133,6 +133,7 @@ class CudaDevice final : public engine::Device, public engine::Overflow {
 
   void pace() override;
   void stop_pacing() override { pacer_.release(); }
+  bool is_paced() override { return pacer_.holds_device(); }
   int start_timing() override;
   void stop_timing(int timing) override;
   std::optional<double> read_timing(int timing) override { return stopwatch_.read(timing); }

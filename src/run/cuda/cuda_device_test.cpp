@@ -273,7 +273,9 @@ TEST_F(CudaDeviceTest, TimesHoldNoWaitsForTheHostWhenPaced) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const at::Tensor filled = at::zeros({1 << 10}, at::kCUDA);
     device().stop_timing(timing);
+    EXPECT_TRUE(device().is_paced());
     device().stop_pacing();
+    EXPECT_FALSE(device().is_paced());
     c10::cuda::device_synchronize();
     return device().read_timing(timing).value();
   };
@@ -284,7 +286,10 @@ TEST_F(CudaDeviceTest, TimesHoldNoWaitsForTheHostWhenPaced) {
 TEST_F(CudaDeviceTest, PacingDoesNotWaitForAHostThatWaitsForTheDevice) {
   for (int i = 0; i < 300; ++i) {
     device().pace();
-    if (i % 100 == 50) c10::cuda::device_synchronize();
+    if (i % 100 == 50) {
+      c10::cuda::device_synchronize();
+      EXPECT_FALSE(device().is_paced());
+    }
   }
   device().stop_pacing();
   c10::cuda::device_synchronize();

@@ -30,6 +30,10 @@ class Pacer::Gate {
     opened_.notify_all();
     return is_in_time;
   }
+  bool is_open() {
+    const std::lock_guard lock(mutex_);
+    return is_open_;
+  }
   void wait() {
     std::unique_lock lock(mutex_);
     opened_.wait_for(lock, patience_, [this] { return is_open_; });
@@ -62,6 +66,11 @@ void Pacer::pace(cudaStream_t stream) {
   // Not before: between the two the device would catch up.
   if (gate_ != nullptr && !gate_->open()) patience_ /= 2;
   gate_ = std::move(next);
+}
+
+bool Pacer::holds_device() {
+  const std::lock_guard lock(mutex_);
+  return gate_ != nullptr && !gate_->is_open();
 }
 
 void Pacer::release() {

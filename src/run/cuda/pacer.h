@@ -25,6 +25,8 @@ class Pacer {
   void pace(cudaStream_t stream);
   // The device waits no more.
   void release();
+  // Whether the device has not begun with anything that was issued since the last op of pace().
+  bool holds_device();
 
  private:
   // The device stands before it until it is opened, or for a while: the host may be waiting for the

@@ -88,6 +88,8 @@ class Device : public HostMemory {
   // host lets work pile up first, so that no timing contains a wait for the host.
   virtual void pace() {}
   virtual void stop_pacing() {}
+  // Whether a timing that ends here holds no waits for the host.
+  virtual bool is_paced() { return true; }
 
   // What copies and unmeasured ops are taken to cost.
   virtual double copy_out_seconds(std::int64_t bytes) const = 0;

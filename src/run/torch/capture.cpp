@@ -214,7 +214,7 @@ Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
     spec.writes = event.writes;
     spec.views = event.views;
     spec.frees = std::move(frees[i]);
-    spec.device_seconds = timer.seconds(event.signature);
+    spec.device_seconds = timer.own_seconds(event.signature);
     spec.host_seconds = timer.host_seconds(event.signature);
     spec.workspace_bytes = event.workspace_bytes;
     spec.replayable = event.is_replayable;

@@ -35,8 +35,9 @@ double OpTimer::stop(const Timing& timing, std::uint64_t signature, std::int64_t
   // The usual case, once everything was measured.
   if (timing.watch == kNotMeasured) return timing.known_seconds;
   device_.stop_timing(timing.watch);
+  const bool is_own = device_.is_paced();
   const std::lock_guard lock(mutex_);
-  pending_.push_back({timing.watch, signature});
+  pending_.push_back({timing.watch, signature, is_own});
   // A few at a time: one op must not pay for all.
   for (int i = 0; i < 4 && !pending_.empty() && read_oldest(); ++i) {
   }
@@ -58,10 +59,10 @@ std::optional<double> OpTimer::host_seconds(std::uint64_t signature) const {
   return found->second.host_seconds;
 }
 
-std::optional<double> OpTimer::seconds(std::uint64_t signature) const {
+std::optional<double> OpTimer::own_seconds(std::uint64_t signature) const {
   const std::lock_guard lock(mutex_);
   const auto found = costs_.find(signature);
-  if (found == costs_.end() || found->second.samples == 0) return std::nullopt;
+  if (found == costs_.end() || !found->second.is_own) return std::nullopt;
   return found->second.seconds;
 }
 
@@ -79,13 +80,20 @@ bool OpTimer::read_oldest() {
   const std::optional<double> seconds = device_.read_timing(pending_.front().timing);
   if (!seconds) return false;
   if (costs_.size() >= kMostKinds) costs_.clear();
-  Cost& cost = costs_[pending_.front().signature];
-  // The first run of a kernel also pays for loading it, and any run may be disturbed: the least is
-  // nearest to the truth.
-  cost.seconds = cost.samples == 0 ? *seconds : std::min(cost.seconds, *seconds);
-  ++cost.samples;
+  const Pending& read = pending_.front();
+  add_sample(costs_[read.signature], *seconds, read.is_own);
   pending_.pop_front();
   return true;
+}
+
+// The first run of a kernel also pays for loading it, and any run may be disturbed: the least is
+// nearest to the truth. Where the device had to wait for the host, it is no truth at all.
+void OpTimer::add_sample(Cost& cost, double seconds, bool is_own) {
+  if (cost.is_own && !is_own) return;
+  const bool is_first = cost.samples == 0 || is_own != cost.is_own;
+  cost.seconds = is_first ? seconds : std::min(cost.seconds, seconds);
+  cost.samples = is_first ? 1 : cost.samples + 1;
+  cost.is_own = is_own;
 }
 
 }  // namespace lowtide::run

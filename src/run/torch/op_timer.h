@@ -36,21 +36,26 @@ class OpTimer {
   // Waits for what is still being measured.
   void finish();
 
-  // Seconds of such an op, if it was measured: on the device, and on the host.
-  std::optional<double> seconds(std::uint64_t signature) const;
+  // Seconds of such an op, if it was measured: on the device without waits for the host, and on the
+  // host.
+  std::optional<double> own_seconds(std::uint64_t signature) const;
   std::optional<double> host_seconds(std::uint64_t signature) const;
 
  private:
   struct Cost {
     double seconds = 0;
     int samples = 0;
+    // The samples hold no waits for the host.
+    bool is_own = false;
     // 0: not measured.
     double host_seconds = 0;
   };
   struct Pending {
     int timing;
     std::uint64_t signature;
+    bool is_own;
   };
+  static void add_sample(Cost& cost, double seconds, bool is_own);
   // False: the device is not so far. Requires: the lock, and something pending.
   bool read_oldest();
 
