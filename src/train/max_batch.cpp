@@ -119,6 +119,7 @@ class Search {
     std::vector<double> seconds;
     for (int i = 0; i < kSteps; ++i) {
       if (hooks_.is_stopped()) return {.batch = batch, .refusal = "stopped"};
+      training.wait_for_data();
       const Clock::time_point start = Clock::now();
       session.step([&training] { training.step(); });
       static_cast<void>(training.loss());  // waits for the device

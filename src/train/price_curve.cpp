@@ -157,6 +157,7 @@ class Measurement {
     if (session != nullptr) session->end_step();
     std::vector<double> seconds;
     for (int i = 0; i < steps_ && !hooks_.is_stopped(); ++i) {
+      training.wait_for_data();
       const Clock::time_point start = Clock::now();
       if (session != nullptr) {
         session->step([&training] { training.step(); });

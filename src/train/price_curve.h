@@ -21,7 +21,7 @@ struct CurveOptions {
   std::vector<std::string> budgets;
   int rounds = 3;
   // Steps of each run: in the first ones plans are made, and fetches that came late get hurried.
-  int untimed_steps = 8;
+  int untimed_steps = 12;
   int timed_steps = 5;
 };
 

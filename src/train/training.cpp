@@ -90,14 +90,17 @@ Training::Training(const TrainingOptions& options, std::shared_ptr<const zoo::Da
       data_(std::move(data)),
       model_(make_seeded(options)),
       schedule_(options.schedule),
-      batches_(data_->size(zoo::Part::kTraining, model_.input), options.batch, options.seed),
+      // On the CPU, batches count towards the budget of the thread that makes them.
+      reader_(data_, model_.input,
+              zoo::Batches(data_->size(zoo::Part::kTraining, model_.input), options.batch,
+                           options.seed),
+              !device_.is_cpu()),
       parameters_(named(model_.module->named_parameters())),
       buffers_(named(model_.module->named_buffers())),
       optimizer_(make_optimizer(options.optimizer, parameters_)) {}
 
 void Training::step() {
-  const zoo::Batch batch =
-      data_->batch(zoo::Part::kTraining, batches_.at(steps_done_), model_.input);
+  const zoo::Batch batch = reader_.take(steps_done_);
   const at::Tensor inputs = batch.inputs.to(device_);
   const at::Tensor targets = batch.targets.to(device_);
   for (NamedTensor& parameter : parameters_) parameter.tensor.mutable_grad().reset();

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "lowtide/session.h"
+#include "train/batch_reader.h"
 #include "train/named_tensor.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
-#include "zoo/batches.h"
 #include "zoo/data_set.h"
 #include "zoo/model.h"
 
@@ -57,13 +57,16 @@ class Training {
   // what the model cannot be.
   Training(const TrainingOptions& options, std::shared_ptr<const zoo::DataSet> data);
 
-  std::int64_t steps_an_epoch() const { return batches_.steps_an_epoch(); }
+  std::int64_t steps_an_epoch() const { return reader_.steps_an_epoch(); }
   std::int64_t steps_done() const { return steps_done_; }
   // How many steps there are to be in all: the schedule goes by that.
   void set_steps(std::int64_t steps) { schedule_.steps = steps; }
 
   // The gradients stay until the next one.
   void step();
+  // Until the data for it is there, where that is read while the device works: for those who time
+  // steps.
+  void wait_for_data() { reader_.wait_for(steps_done_); }
   // Of the last step. Waits for the device.
   double loss() const;
 
@@ -95,7 +98,7 @@ class Training {
   const std::shared_ptr<const zoo::DataSet> data_;
   const zoo::Model model_;
   Schedule schedule_;
-  zoo::Batches batches_;
+  BatchReader reader_;
   State parameters_;
   State buffers_;
   std::unique_ptr<Optimizer> optimizer_;

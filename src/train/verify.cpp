@@ -69,6 +69,7 @@ class Verification {
     Training training(options_.training, data_);
     std::vector<double> seconds;
     while (training.steps_done() < options_.steps && !hooks_.is_stopped()) {
+      training.wait_for_data();
       const Clock::time_point start = Clock::now();
       training.step();
       const double loss = training.loss();
@@ -87,6 +88,7 @@ class Verification {
     std::vector<double> seconds;
     const auto steps = static_cast<std::int64_t>(plain_.size());
     while (training.steps_done() < steps && !verdict_.difference && !hooks_.is_stopped()) {
+      training.wait_for_data();
       const Clock::time_point start = Clock::now();
       session.step([&training] { training.step(); });
       report.loss = training.loss();

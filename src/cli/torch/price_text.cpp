@@ -33,7 +33,13 @@ std::string price_words(const std::optional<train::MemoryPrice>& price) {
 
 std::string refusal_words(const train::CurvePoint& point) {
   if (point.needed_bytes == 0) return concat("refused (", point.refusal, ")");
-  return concat("refused (an op needs ", format_bytes(point.needed_bytes), ")");
+  // Where both look alike, what matters is by how much it is short.
+  const std::string needed = format_bytes(point.needed_bytes);
+  if (needed == format_bytes(point.budget_bytes)) {
+    const std::int64_t missing = point.needed_bytes - point.budget_bytes;
+    return concat("refused (an op needs ", format_bytes(missing), " more)");
+  }
+  return concat("refused (an op needs ", needed, ")");
 }
 
 // A step's share of what a whole run did.

@@ -28,6 +28,13 @@ TEST(PriceText, HasARowForPlainAndEachBudget) {
   EXPECT_THAT(text, HasSubstr("Losses are plain's in every step, bit for bit (13 steps)."));
 }
 
+TEST(PriceText, SaysHowMuchIsMissingWhereThatIsLittle) {
+  train::PriceCurve curve = price_example();
+  train::CurvePoint& refused = curve.points.back();
+  refused.needed_bytes = refused.budget_bytes + (std::int64_t{3} << 20);
+  EXPECT_THAT(price_text(curve, Style{}), HasSubstr("refused (an op needs 3.00 MiB more)\n"));
+}
+
 TEST(PriceText, SaysWhereALossDiffers) {
   train::PriceCurve curve = price_example();
   EXPECT_TRUE(losses_are_plains(curve));

@@ -113,7 +113,7 @@ Verb add_measured_compare(CLI::App& program) {
   add_count(*verb, "--steps", choice->curve.timed_steps, "Timed steps of each run (default: 5)")
       ->check(whole_number(1));
   add_count(*verb, "--untimed-steps", choice->curve.untimed_steps,
-            "Steps before those, in which plans are made (default: 8)")
+            "Steps before those, in which plans are made (default: 12)")
       ->check(whole_number(0));
   verb->add_option("--svg", choice->svg, "Draw the curve into this file")
       ->check(not_empty())

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+
+#include "zoo/batches.h"
+#include "zoo/data_set.h"
+
+namespace lowtide::train {
+
+// The batches of a training, on the CPU. It can read the next one in a thread of its own while a
+// step is under way.
+class BatchReader {
+ public:
+  BatchReader(std::shared_ptr<const zoo::DataSet> data, const zoo::InputShape& shape,
+              zoo::Batches batches, bool reads_ahead);
+  BatchReader(const BatchReader&) = delete;
+  BatchReader& operator=(const BatchReader&) = delete;
+
+  std::int64_t steps_an_epoch() const { return batches_.steps_an_epoch(); }
+  // What the step is to learn from. Throws what the data does.
+  zoo::Batch take(std::int64_t step);
+  // Until the batch of this step is there, if it is read ahead: for those who time a step.
+  void wait_for(std::int64_t step);
+
+ private:
+  void start(std::int64_t step);
+
+  const std::shared_ptr<const zoo::DataSet> data_;
+  const zoo::InputShape shape_;
+  const bool reads_ahead_;
+  zoo::Batches batches_;
+  // What is being read, and for which step.
+  std::future<zoo::Batch> next_;
+  std::int64_t next_step_ = -1;
+};
+
+}  // namespace lowtide::train
