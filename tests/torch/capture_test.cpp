@@ -88,6 +88,28 @@ TEST(CapturedStep, HasPhasesKindsAndTimes) {
   EXPECT_GT(static_cast<double>(timed), 0.9 * static_cast<double>(trace.ops().size()));
 }
 
+// On a GPU, ops are timed while it stands still; a copy from the host must not wait for that.
+TEST(CapturedStep, ThatIsFedFromTheHostHasTimes) {
+  LT_SKIP_IF(why_skip());
+  const at::Tensor weight = at::rand({64, 64}, test_device());
+  const auto step = [&] {
+    at::Tensor value = at::rand({64, 64}).to(test_device());
+    for (int i = 0; i < 40; ++i) value = at::tanh(value.mm(weight));
+  };
+  Session session(options_for(0));
+  session.step(step);
+  session.capture_next_step();
+  session.step(step);
+  const Trace trace = session.captured();
+  for (const Op& op : trace.ops()) {
+    EXPECT_TRUE(op.name == "rand" || op.device_seconds.has_value()) << op.name;
+    // The host's time for the copy is mostly that of the device.
+    if (op.name == "_to_copy") {
+      EXPECT_FALSE(op.host_seconds.has_value());
+    }
+  }
+}
+
 TEST(CapturedStep, MarksRandomAndInPlaceOpsAndSideEffects) {
   LT_SKIP_IF(why_skip());
   const Trace trace = capture("convolution_residual").trace;

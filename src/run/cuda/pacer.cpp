@@ -49,7 +49,8 @@ class Pacer::Gate {
 
 void Pacer::pace(cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
-  if (gate_ != nullptr && ++ops_in_batch_ < kBatchOps) return;
+  const bool is_standing = gate_ != nullptr && !gate_->is_open();
+  if (is_standing && ++ops_in_batch_ < kBatchOps) return;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   LT_CUDA(cudaStreamIsCapturing(stream, &status));
   if (status != cudaStreamCaptureStatusNone) return;

@@ -126,6 +126,8 @@ void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
 void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& lock) {
   const bool is_plain = has_plain_bytes(tensor);
   if (!is_plain) has_opaque_operand_ = true;
+  // Single numbers are handed over as they are.
+  if (tensor.device() != books_.torch_device() && tensor.dim() > 0) has_foreign_operand_ = true;
   Cell* cell = is_plain ? books_.find_cell(tensor, lock) : nullptr;
   if (cell != nullptr) {
     ++cell->value->pins;
@@ -265,15 +267,21 @@ void Call::run_kernel() {
   OpTimer& timer = runtime_.timer();
   const bool is_capturing = runtime_.is_capturing();
   if (is_capturing) {
-    device.pace();
+    // A device that waits for its host would be waited for by it.
+    if (has_foreign_operand_) {
+      device.stop_pacing();
+    } else {
+      device.pace();
+    }
     device.ledger().start_watermark();
   }
   const auto start = is_capturing ? Clock::now() : Clock::time_point();
   const OpTimer::Timing timing = timer.start(signature_, is_capturing);
   is_begun_ = true;
   op_.redispatchBoxed(keys_, &stack_);
-  seconds_ = timer.stop(timing, signature_, operand_bytes_);
-  if (is_capturing) {
+  seconds_ = timer.stop(timing, signature_, operand_bytes_, has_foreign_operand_);
+  // What the host waits for the device is no time of its own.
+  if (is_capturing && !has_foreign_operand_) {
     timer.note_host(signature_, std::chrono::duration<double>(Clock::now() - start).count());
   }
 }

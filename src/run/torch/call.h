@@ -77,6 +77,8 @@ class Call {
   bool can_record_ = false;
   // Some argument keeps its bytes where we do not see them: it is sparse, nested or packed.
   bool has_opaque_operand_ = false;
+  // Some argument comes from another device: for the copy the host waits for this one.
+  bool has_foreign_operand_ = false;
   // The results that are new values.
   c10::SmallVector<ValueP, 3> made_;
   // Which kind of op it is, as far as time goes: operator and shapes.

@@ -31,13 +31,14 @@ OpTimer::Timing OpTimer::start(std::uint64_t signature, bool thoroughly) {
   return timing;
 }
 
-double OpTimer::stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes) {
+double OpTimer::stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes,
+                     bool is_own) {
   // The usual case, once everything was measured.
   if (timing.watch == kNotMeasured) return timing.known_seconds;
   device_.stop_timing(timing.watch);
-  const bool is_own = device_.is_paced();
+  const bool is_paced = device_.is_paced();
   const std::lock_guard lock(mutex_);
-  pending_.push_back({timing.watch, signature, is_own});
+  pending_.push_back({timing.watch, signature, is_own || is_paced});
   // A few at a time: one op must not pay for all.
   for (int i = 0; i < 4 && !pending_.empty() && read_oldest(); ++i) {
   }

@@ -28,8 +28,9 @@ class OpTimer {
   // Begins to measure if it is still worth it, or `thoroughly`; the result goes to stop().
   Timing start(std::uint64_t signature, bool thoroughly);
   // Seconds of such an op as far as is known by now; else as long as the device takes to read and
-  // write so many bytes.
-  double stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes);
+  // write so many bytes. With `is_own`, there is nothing of the host in it, whatever the device
+  // says.
+  double stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes, bool is_own);
   // How long the host took to issue such an op.
   void note_host(std::uint64_t signature, double seconds);
 
