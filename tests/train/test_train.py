@@ -44,7 +44,7 @@ class Train(TrainTest):
         for options, recomputes, moves in ((("--tiers", "none"), True, False), (("--no-recompute",), False, True),
                                            (("--no-recompute", *disk), False, True)):
             with self.subTest(options=options):
-                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", "60%", *options,
+                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", "70%", *options,
                                                  "--json"))
                 self.assertGreater(report["evictions"], 0)
                 self.assertEqual((report["recomputes"] > 0, report["bytes_to_host"] > 0), (recomputes, moves))
