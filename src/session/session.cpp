@@ -30,10 +30,7 @@ class Impl {
   void begin_step();
   void end_step();
   // Throws InvalidInput if no step was captured.
-  Trace captured() {
-    runtime().timer().finish();
-    return user_capture_.trace("captured", runtime().timer());
-  }
+  Trace captured() { return user_capture_.trace("captured", runtime().timer()); }
 
  private:
   void apply();

@@ -41,10 +41,12 @@ class Train(TrainTest):
 
     def test_means_that_may_be_used(self):
         disk = ("--tiers", "host,disk", "--spill-dir", ".")
-        for options, recomputes, moves in ((("--tiers", "none"), True, False), (("--no-recompute",), False, True),
-                                           (("--no-recompute", *disk), False, True)):
+        # What cannot be moved stays, and the newest torch's convolutions take more beside it.
+        for budget, options, recomputes, moves in (("70%", ("--tiers", "none"), True, False),
+                                                   ("60%", ("--no-recompute",), False, True),
+                                                   ("60%", ("--no-recompute", *disk), False, True)):
             with self.subTest(options=options):
-                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", "70%", *options,
+                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", budget, *options,
                                                  "--json"))
                 self.assertGreater(report["evictions"], 0)
                 self.assertEqual((report["recomputes"] > 0, report["bytes_to_host"] > 0), (recomputes, moves))

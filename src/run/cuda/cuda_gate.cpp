@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "run/cuda/check.h"
+#include "run/cuda/graph_capture.h"
 
 namespace lowtide::cuda {
 
@@ -25,12 +26,6 @@ namespace {
 using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
 
 constexpr std::size_t kBlockBytes = c10::CachingAllocator::kMinBlockSize;
-
-bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  LT_CUDA(cudaStreamIsCapturing(stream, &status));
-  return status != cudaStreamCaptureStatusNone;
-}
 
 // Torch keeps the pointer in two places: nearly all code reads the first, torch.accelerator's
 // functions and some of c10::Storage's read the second.

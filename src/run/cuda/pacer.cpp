@@ -5,6 +5,7 @@
 #include <condition_variable>
 
 #include "run/cuda/check.h"
+#include "run/cuda/graph_capture.h"
 
 namespace lowtide::cuda {
 namespace {
@@ -49,11 +50,8 @@ class Pacer::Gate {
 
 void Pacer::pace(cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
-  const bool is_standing = gate_ != nullptr && !gate_->is_open();
-  if (is_standing && ++ops_in_batch_ < kBatchOps) return;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  LT_CUDA(cudaStreamIsCapturing(stream, &status));
-  if (status != cudaStreamCaptureStatusNone) return;
+  if (is_standing() && ++ops_in_batch_ < kBatchOps) return;
+  if (is_capturing(stream)) return;
   ops_in_batch_ = 0;
   if (gate_ == nullptr) patience_ = kPatience;
   auto next = std::make_shared<Gate>(patience_);
@@ -71,8 +69,10 @@ void Pacer::pace(cudaStream_t stream) {
 
 bool Pacer::holds_device() {
   const std::lock_guard lock(mutex_);
-  return gate_ != nullptr && !gate_->is_open();
+  return is_standing();
 }
+
+bool Pacer::is_standing() const { return gate_ != nullptr && !gate_->is_open(); }
 
 void Pacer::release() {
   const std::lock_guard lock(mutex_);

@@ -33,6 +33,9 @@ class Pacer {
   // device.
   class Gate;
 
+  // Requires: the lock.
+  bool is_standing() const;
+
   std::mutex mutex_;
   // The members below are guarded by mutex_.
   int ops_in_batch_ = 0;

@@ -3,15 +3,14 @@
 #include "run/cuda/tick_log.h"
 
 #include "run/cuda/check.h"
+#include "run/cuda/graph_capture.h"
 
 namespace lowtide::cuda {
 
 void TickLog::note(std::uint64_t op, cudaStream_t stream) {
   if (!is_noted(op)) return;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  LT_CUDA(cudaStreamIsCapturing(stream, &status));
   // Whoever waited for such an event would become part of the graph.
-  if (status != cudaStreamCaptureStatusNone) return;
+  if (is_capturing(stream)) return;
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[next_];
   if (entry.event == nullptr) entry.event = events_.take();

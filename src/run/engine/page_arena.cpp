@@ -61,21 +61,19 @@ PageArena::Block PageArena::known_place(std::int64_t units) {
   const auto known = places_.find(units);
   if (known == places_.end() || known->second.next >= known->second.blocks.size()) return {};
   Place& place = known->second.blocks[known->second.next];
-  if (place.laid_out.runs != nullptr && !is_free(*place.laid_out.runs))
-    move_elsewhere(place, units);
-  for (const Block* block : {&place.laid_out, &place.last}) {
-    if (block->runs != nullptr && is_free(*block->runs)) return *block;
+  if (place.laid_out.runs != nullptr) {
+    if (is_free(*place.laid_out.runs) || move_elsewhere(place, units)) return place.laid_out;
   }
-  return {};
+  return place.last.runs != nullptr && is_free(*place.last.runs) ? place.last : Block{};
 }
 
 // Something is in its place that came before all was laid out. If it went to any free place, it
 // would be in the way of others, and these of others again.
-void PageArena::move_elsewhere(Place& place, std::int64_t units) {
+bool PageArena::move_elsewhere(Place& place, std::int64_t units) {
   const std::size_t number = recurring_.next_number();
   const bool is_expected =
       layout_ && number < layout_->blocks().size() && layout_->blocks()[number].units == units;
-  if (!is_expected || place.is_stuck) return;
+  if (!is_expected || place.is_stuck) return false;
   Runs taken;
   std::int64_t end = 0;
   for (const auto& [first, count] : free_) {
@@ -83,11 +81,10 @@ void PageArena::move_elsewhere(Place& place, std::int64_t units) {
     end = first + count;
   }
   taken.push_back({end, static_cast<std::int64_t>(states_.size()) - end});
-  if (layout_->move_elsewhere(number, taken)) {
-    place.laid_out = block_at(layout_->places()[number].front().first, units);
-  } else {
-    place.is_stuck = true;
-  }
+  place.is_stuck = !layout_->move_elsewhere(number, taken);
+  if (place.is_stuck) return false;
+  place.laid_out = block_at(layout_->places()[number].front().first, units);
+  return is_free(*place.laid_out.runs);
 }
 
 void PageArena::note_place(std::int64_t units, const Block& block) {
@@ -140,13 +137,22 @@ LayoutSpace PageArena::space_to_lay_out() const {
   return space;
 }
 
+// Its address is 0 if there is none.
+template <class Predicate>
+PageArena::Block PageArena::known_stitch(std::int64_t units, const Predicate& is_wanted) const {
+  const auto known = stitches_.find(units);
+  if (known == stitches_.end()) return {};
+  const auto found = std::find_if(known->second.begin(), known->second.end(),
+                                  [&](const auto& stitch) { return is_wanted(*stitch); });
+  if (found == known->second.end()) return {};
+  return {(*found)->address, (*found)->runs, found->get()};
+}
+
 PageArena::Block PageArena::laid_out_block(std::int64_t units, const Runs& runs) {
   if (runs.size() == 1) return block_at(runs.front().first, units);
-  const auto& known = stitches_[units];
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const auto& stitch) { return *stitch->runs == runs; });
-  if (found == known.end()) return map_stitch(units, runs);
-  return {(*found)->address, (*found)->runs, found->get()};
+  const Block block =
+      known_stitch(units, [&](const Stitch& stitch) { return *stitch.runs == runs; });
+  return block.address != 0 ? block : map_stitch(units, runs);
 }
 
 // What is there now stays where it is until it goes; what comes from here on comes to its place if
@@ -215,15 +221,11 @@ PageArena::Block PageArena::find_any_run(std::int64_t units) const {
 
 PageArena::Block PageArena::find_stitch(std::int64_t units) {
   Runs runs = choose_pages(units);
-  std::vector<std::unique_ptr<Stitch>>& known = stitches_[units];
-  auto found = std::find_if(known.begin(), known.end(),
-                            [&](const auto& stitch) { return *stitch->runs == runs; });
-  if (found == known.end()) {
-    found = std::find_if(known.begin(), known.end(),
-                         [&](const auto& stitch) { return is_free(*stitch->runs); });
+  Block block = known_stitch(units, [&](const Stitch& stitch) { return *stitch.runs == runs; });
+  if (block.address == 0) {
+    block = known_stitch(units, [&](const Stitch& stitch) { return is_free(*stitch.runs); });
   }
-  if (found == known.end()) return runs.empty() ? Block{} : make_stitch(units, std::move(runs));
-  return {(*found)->address, (*found)->runs, found->get()};
+  return block.address != 0 || runs.empty() ? block : make_stitch(units, std::move(runs));
 }
 
 PageArena::Block PageArena::make_stitch(std::int64_t units, Runs runs) {

@@ -110,12 +110,15 @@ class PageArena {
   // All of these need the lock.
   Block block_at(std::int64_t first, std::int64_t units) const;
   Block known_place(std::int64_t units);
-  void move_elsewhere(Place& place, std::int64_t units);
+  // False: it is still not free.
+  bool move_elsewhere(Place& place, std::int64_t units);
   void note_place(std::int64_t units, const Block& block);
   Block find_block(std::int64_t units, std::int64_t new_pages);
   Block find_run(std::int64_t units) const;
   Block find_any_run(std::int64_t units) const;
   Block find_stitch(std::int64_t units);
+  template <class Predicate>
+  Block known_stitch(std::int64_t units, const Predicate& is_wanted) const;
   Block make_stitch(std::int64_t units, Runs runs);
   Block map_stitch(std::int64_t units, Runs runs);
   bool wants_layout() const;

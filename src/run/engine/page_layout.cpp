@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
+
 namespace lowtide::engine {
 namespace {
 
@@ -101,7 +103,8 @@ Runs PageLayout::find_row(std::size_t block, const Runs& gaps) const {
   const std::int64_t units = blocks_[block].units;
   const bool is_whole = units % space_.units_per_page == 0;
   for (const UnitRun& gap : gaps) {
-    const std::int64_t first = is_whole ? page_from(gap.first) : gap.first;
+    const std::int64_t first =
+        is_whole ? base::round_up(gap.first, space_.units_per_page) : gap.first;
     if (first + units <= gap.first + gap.count) return {{first, units}};
   }
   return {};
@@ -111,7 +114,7 @@ Runs PageLayout::find_pieces(std::size_t block, const Runs& gaps) const {
   std::int64_t units = blocks_[block].units;
   Runs runs;
   for (const UnitRun& gap : gaps) {
-    const std::int64_t first = page_from(gap.first);
+    const std::int64_t first = base::round_up(gap.first, space_.units_per_page);
     const std::int64_t end = gap.first + gap.count;
     const std::int64_t whole = (end - first) / space_.units_per_page * space_.units_per_page;
     const std::int64_t count = first + units <= end ? units : whole;
@@ -121,10 +124,6 @@ Runs PageLayout::find_pieces(std::size_t block, const Runs& gaps) const {
     if (units == 0) return runs;
   }
   return {};
-}
-
-std::int64_t PageLayout::page_from(std::int64_t unit) const {
-  return (unit + space_.units_per_page - 1) / space_.units_per_page * space_.units_per_page;
 }
 
 }  // namespace lowtide::engine

@@ -57,7 +57,6 @@ class PageLayout {
   Runs find_row(std::size_t block, const Runs& gaps) const;
   Runs find_pieces(std::size_t block, const Runs& gaps) const;
   Runs gaps_for(std::size_t block, Runs taken) const;
-  std::int64_t page_from(std::int64_t unit) const;
 
   const std::vector<RecurringBlock> blocks_;
   const LayoutSpace space_;

@@ -5,37 +5,37 @@
 #include <utility>
 
 namespace lowtide::engine {
-void RecurringBlocks::note(std::uint64_t what) {
+
+void RecurringBlocks::note(std::int64_t what) {
   if (lives_.size() == kMostBlocks) return;
-  constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15;
-  digest_so_far_ = (digest_so_far_ ^ what) * kPrime;
-  digest_so_far_ ^= digest_so_far_ >> 32;
+  digest_so_far_.add(what);
   ++now_;
 }
 
 RecurringBlocks::Birth RecurringBlocks::born(std::int64_t units) {
   const Birth birth = {step_, lives_.size()};
   if (lives_.size() < kMostBlocks) lives_.push_back({.units = units, .begin = now_});
-  note(static_cast<std::uint64_t>(units) << 2);
+  note(units << 2);
   return birth;
 }
 
 void RecurringBlocks::died(const Birth& birth) {
+  const auto number = static_cast<std::int64_t>(birth.number);
   if (birth.step == step_) {
     if (birth.number < lives_.size()) lives_[birth.number].end = now_;
-    note(birth.number << 2 | 1);
+    note(number << 2 | 1);
   } else if (birth.step + 1 == step_) {
     if (birth.number < last_lives_.size()) last_lives_[birth.number].end_in_next = now_;
-    note(birth.number << 2 | 2);
+    note(number << 2 | 2);
   } else {
     note(3);
   }
 }
 
 void RecurringBlocks::end_step() {
-  is_repeated_ = digest_so_far_ == digest_ && lives_.size() == last_lives_.size() &&
+  is_repeated_ = digest_so_far_.value() == digest_ && lives_.size() == last_lives_.size() &&
                  lives_.size() < kMostBlocks;
-  digest_ = std::exchange(digest_so_far_, 0);
+  digest_ = std::exchange(digest_so_far_, {}).value();
   blocks_ = known_blocks();
   last_lives_ = std::exchange(lives_, {});
   now_ = 0;

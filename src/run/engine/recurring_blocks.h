@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/digest.h"
 #include "run/engine/page_layout.h"
 
 namespace lowtide::engine {
@@ -48,12 +49,12 @@ class RecurringBlocks {
     int end_in_next = -1;
   };
 
-  void note(std::uint64_t what);
+  void note(std::int64_t what);
   std::vector<RecurringBlock> known_blocks() const;
 
   std::uint64_t step_ = 1;
   int now_ = 0;
-  std::uint64_t digest_so_far_ = 0;
+  base::Digest digest_so_far_;
   std::vector<Life> lives_;
   // Of the step before.
   std::vector<Life> last_lives_;

@@ -197,8 +197,9 @@ void Capture::add_storages(TraceBuilder& builder, const std::vector<StorageKind>
   }
 }
 
-Trace Capture::trace(const std::string& name, const OpTimer& timer) const {
+Trace Capture::trace(const std::string& name, OpTimer& timer) const {
   LT_REQUIRE(!ops_.empty(), "no step was captured: call capture_next_step() before step()");
+  timer.finish();
   const std::vector<Phase> phase_of = phases();
   std::vector<std::string> layers = layers_of_ops(ops_, phase_of, storage_layers());
   TraceBuilder builder(name);

@@ -43,9 +43,9 @@ class Capture final : public BurialObserver {
   void add(OpEvent event);
   void on_buried(const Cell& cell) override;
 
-  // The step as it was captured; times are those that the timer knows by now. Throws InvalidInput
-  // if nothing was captured.
-  Trace trace(const std::string& name, const OpTimer& timer) const;
+  // The step as it was captured, once the device has carried it out: the timer's times are waited
+  // for. Throws InvalidInput if nothing was captured.
+  Trace trace(const std::string& name, OpTimer& timer) const;
   // By what its ops are known again.
   engine::StepScript script() const;
 

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "run/torch/arguments.h"
 #include "run/torch/current_op.h"
+#include "run/torch/interceptor.h"
 #include "run/torch/random_state.h"
 
 namespace lowtide::run {
@@ -21,8 +22,7 @@ namespace {
 class PlainDispatch {
  public:
   PlainDispatch()
-      : guard_(c10::autograd_dispatch_keyset_with_ADInplaceOrView |
-               c10::DispatchKeySet(c10::DispatchKey::Fake) |
+      : guard_(c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::DispatchKeySet(kOurKey) |
                c10::DispatchKeySet(c10::DispatchKey::Python)) {}
 
  private:

@@ -73,11 +73,8 @@ class Runtime {
   void drop_capture(Books::Lock& lock);
   // What was written down last.
   const Capture& last_capture() const { return capture_; }
-  // The same as a trace. Waits until the device has carried it out.
-  Trace captured(const std::string& name) {
-    timer_.finish();
-    return capture_.trace(name, timer_);
-  }
+  // The same as a trace; see there.
+  Trace captured(const std::string& name) { return capture_.trace(name, timer_); }
   // Requires: the books' lock, and a capture under way.
   Capture& capture() { return capture_; }
 
