@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "zoo/batches.h"
 #include "zoo/data_set.h"
@@ -17,6 +20,7 @@ class BatchReader {
  public:
   BatchReader(std::shared_ptr<const zoo::DataSet> data, const zoo::InputShape& shape,
               zoo::Batches batches, bool reads_ahead);
+  ~BatchReader();
   BatchReader(const BatchReader&) = delete;
   BatchReader& operator=(const BatchReader&) = delete;
 
@@ -27,7 +31,10 @@ class BatchReader {
   void wait_for(std::int64_t step);
 
  private:
+  using Reading = std::packaged_task<zoo::Batch()>;
+
   void start(std::int64_t step);
+  void read_on();
 
   const std::shared_ptr<const zoo::DataSet> data_;
   const zoo::InputShape shape_;
@@ -36,6 +43,14 @@ class BatchReader {
   // What is being read, and for which step.
   std::future<zoo::Batch> next_;
   std::int64_t next_step_ = -1;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_. To be read next; not valid: nothing is.
+  Reading reading_;
+  bool is_over_ = false;
+  // One for all batches: torch starts threads to compute with for every thread that it meets.
+  std::thread thread_;
 };
 
 }  // namespace lowtide::train

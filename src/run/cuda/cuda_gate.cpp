@@ -197,7 +197,8 @@ CudaGate::Request CudaGate::make_request(DeviceIndex device, std::size_t bytes,
 }
 
 void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::string& reason) {
-  if (request.large != nullptr) {
+  // Its session may have ended since.
+  if (request.large != nullptr && request.large->is_on()) {
     void* data = request.large->allocate(request.bytes);
     if (data == nullptr) reason = "too few pages are free.";
     return data;
@@ -283,19 +284,29 @@ bool CudaGate::start_large_blocks(DeviceIndex device, std::int64_t budget_bytes,
                                   cudaStream_t stream) {
   if (!DevicePages::work_on(device)) return false;
   DeviceState& here = state(device);
-  if (!here.large) {
-    cudaDeviceProp properties{};
-    LT_CUDA(cudaGetDeviceProperties(&properties, device));
-    here.large = std::make_unique<LargeBlocks>(
-        native(), device, static_cast<std::int64_t>(properties.totalGlobalMem));
-    here.used_large.store(here.large.get(), std::memory_order_release);
+  LargeBlocks* large = here.large_blocks();
+  if (large == nullptr || large->stop_if_empty()) {
+    large = &large_blocks_for(device, budget_bytes);
+    here.used_large.store(large, std::memory_order_release);
   }
-  here.large->start(budget_bytes, stream);
+  large->start(budget_bytes, stream);
   return true;
 }
 
+LargeBlocks& CudaGate::large_blocks_for(DeviceIndex device, std::int64_t budget_bytes) {
+  const int size = LargeBlocks::page_size_for(budget_bytes);
+  std::unique_ptr<LargeBlocks>& large = state(device).large[static_cast<std::size_t>(size)];
+  if (!large) {
+    cudaDeviceProp properties{};
+    LT_CUDA(cudaGetDeviceProperties(&properties, device));
+    large = std::make_unique<LargeBlocks>(
+        native(), device, static_cast<std::int64_t>(properties.totalGlobalMem), size);
+  }
+  return *large;
+}
+
 void CudaGate::stop_large_blocks(DeviceIndex device) {
-  if (state(device).large) state(device).large->stop();
+  if (LargeBlocks* large = state(device).large_blocks()) large->stop();
 }
 
 std::int64_t CudaGate::stitches(DeviceIndex device) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -85,9 +86,11 @@ class CudaGate final : public DelegatingAllocator {
 
     engine::Ledger ledger;
     std::atomic<bool> is_active{false};
-    // Made at the first use, and kept, since blocks outlive their session.
-    std::unique_ptr<LargeBlocks> large;
+    // The one that takes blocks. They outlive their session, and it stays until they are gone.
     std::atomic<LargeBlocks*> used_large{nullptr};
+    // By the size of their pages, from the smallest on. Made at the first use, and kept: another
+    // thread may be using them.
+    std::array<std::unique_ptr<LargeBlocks>, LargeBlocks::kPageSizes> large;
   };
   // What is asked of native.
   struct Request {
@@ -108,6 +111,7 @@ class CudaGate final : public DelegatingAllocator {
   class BusyMark;
 
   explicit CudaGate(CUDAAllocator* native);
+  LargeBlocks& large_blocks_for(DeviceIndex device, std::int64_t budget_bytes);
   DeviceState& state(DeviceIndex device) { return states_.at(static_cast<std::size_t>(device)); }
   // Whether the cap would be passed, by the ledger's count.
   bool is_short(const Request& request);

@@ -87,7 +87,7 @@ bool DevicePages::work_on(int device) {
   const CUmemAllocationProp wanted = properties(device);
   std::size_t least = 0;
   return driver().granularity(&least, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS &&
-         static_cast<std::size_t>(kPageBytes) % least == 0;
+         static_cast<std::size_t>(kSmallestPageBytes) % least == 0;
 }
 
 std::optional<engine::PageMapper::Page> DevicePages::make_page() {

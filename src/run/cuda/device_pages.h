@@ -14,15 +14,15 @@ namespace lowtide::cuda {
 // one of its addresses and read at another, as long as these are not two accesses of one kernel.
 class DevicePages final : public engine::PageMapper {
  public:
-  // To map a page takes some 40 microseconds, whatever its size.
-  static constexpr std::int64_t kPageBytes = std::int64_t{16} << 20;
+  // What GPUs have.
+  static constexpr std::int64_t kSmallestPageBytes = std::int64_t{2} << 20;
 
   // Whether the GPU and its driver can do that.
   static bool work_on(int device);
-  // Requires: work_on(device).
-  explicit DevicePages(int device) : device_(device) {}
+  // Requires: work_on(device), and a size that is a multiple of the smallest.
+  DevicePages(int device, std::int64_t page_bytes) : device_(device), page_bytes_(page_bytes) {}
 
-  std::int64_t page_bytes() const override { return kPageBytes; }
+  std::int64_t page_bytes() const override { return page_bytes_; }
   std::optional<Page> make_page() override;
   void release_page(Page page) noexcept override;
   Address reserve(std::int64_t pages) override;
@@ -32,10 +32,11 @@ class DevicePages final : public engine::PageMapper {
 
  private:
   std::size_t bytes_of(std::int64_t pages) const {
-    return static_cast<std::size_t>(pages * kPageBytes);
+    return static_cast<std::size_t>(pages * page_bytes_);
   }
 
   const int device_;
+  const std::int64_t page_bytes_;
 };
 
 }  // namespace lowtide::cuda

@@ -14,6 +14,11 @@ namespace {
 // What native is given beyond what it has: one growth of its large blocks, and some small ones.
 constexpr std::int64_t kNativeHeadroomBytes = NativeLimit::kGrowthBytes + (std::int64_t{24} << 20);
 
+// So many fill a budget at least, unless they are the smallest.
+constexpr std::int64_t kLeastPages = 256;
+
+std::int64_t bytes_of(int page_size) { return DevicePages::kSmallestPageBytes << page_size; }
+
 constexpr std::int64_t kUnitBytes = std::int64_t{64} << 10;
 
 void raise(std::atomic<std::int64_t>& peak, std::int64_t value) {
@@ -29,11 +34,17 @@ std::int64_t reserved_bytes(c10::cuda::CUDACachingAllocator::CUDAAllocator& nati
 
 }  // namespace
 
+int LargeBlocks::page_size_for(std::int64_t budget_bytes) {
+  int size = 0;
+  while (size + 1 < kPageSizes && budget_bytes >= kLeastPages * bytes_of(size + 1)) ++size;
+  return size;
+}
+
 LargeBlocks::LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native,
-                         c10::DeviceIndex device, std::int64_t device_bytes)
+                         c10::DeviceIndex device, std::int64_t device_bytes, int page_size)
     : native_(native),
       device_(device),
-      pages_(device),
+      pages_(device, bytes_of(page_size)),
       arena_(pages_, kUnitBytes, device_bytes / pages_.page_bytes(),
              [device] {
                const c10::cuda::CUDAGuard guard(device);
@@ -61,6 +72,16 @@ void LargeBlocks::stop() {
   shrink_to_share();
 }
 
+bool LargeBlocks::stop_if_empty() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (used_bytes() > 0) return false;
+    is_on_.store(false, std::memory_order_release);
+  }
+  stop();
+  return true;
+}
+
 void LargeBlocks::give_native(std::int64_t bytes) {
   native_bytes_ = bytes;
   native_limit_.set(bytes);
@@ -80,6 +101,7 @@ void* LargeBlocks::allocate(std::int64_t bytes) {
   // Held to the end: nobody else makes the new pages meanwhile.
   const std::lock_guard lock(mutex_);
   const std::int64_t new_pages = pages_to_make();
+  if (!is_on()) return nullptr;
   void* data = arena_.allocate(bytes, new_pages);
   if (new_pages > 0) note_peaks();
   if (data == nullptr) return nullptr;

@@ -27,9 +27,15 @@ class LargeBlocks {
   // Blocks of up to this size are native's.
   static constexpr std::int64_t kLargestSmallBytes = std::int64_t{1} << 20;
 
+  // Pages come in so many sizes, each twice the one before. To map one takes some 40 microseconds,
+  // whatever its size; but a small block in a large page keeps the rest of it from large blocks.
+  static constexpr int kPageSizes = 4;
+  // The size that fits a budget.
+  static int page_size_for(std::int64_t budget_bytes);
+
   // Requires: DevicePages::work_on(device). `native` must outlive this.
   LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native, c10::DeviceIndex device,
-              std::int64_t device_bytes);
+              std::int64_t device_bytes, int page_size);
   LargeBlocks(const LargeBlocks&) = delete;
   LargeBlocks& operator=(const LargeBlocks&) = delete;
 
@@ -37,6 +43,8 @@ class LargeBlocks {
   void start(std::int64_t budget_bytes, cudaStream_t stream);
   // No block is taken from now on; those that are out stay until they are freed.
   void stop();
+  // The same if none are out; false: some are, and nothing has changed.
+  bool stop_if_empty();
 
   bool is_on() const { return is_on_.load(std::memory_order_acquire); }
   bool owns(void* data) const { return arena_.owns(data); }

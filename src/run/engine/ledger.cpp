@@ -36,14 +36,10 @@ bool Ledger::try_admit(std::int64_t bytes, std::int64_t cap_bytes) {
 Overflow* Ledger::admit(std::int64_t bytes) {
   if (Overflow* out = overflow()) return try_admit(bytes, budget_bytes()) ? nullptr : out;
   while (!try_admit(bytes, budget_bytes() - margin_bytes())) {
-    Evictor* evictor = evictor_.load(std::memory_order_acquire);
     const std::int64_t over = held_bytes() + bytes - (budget_bytes() - margin_bytes());
     // Someone else may have freed in between; then there is nothing to evict and all is well.
     if (over <= 0) continue;
-    const bool is_room_made = evictor != nullptr && evictor->evict(over, bytes) > 0;
-    // What was evicted is no part of what the op under way needs.
-    start_watermark();
-    if (!is_room_made) {
+    if (!make_room(over, bytes)) {
       if (try_admit(bytes, budget_bytes())) return nullptr;
       refuse(bytes);
     }
@@ -71,8 +67,14 @@ void Ledger::refuse(std::int64_t bytes) {
 bool Ledger::evict_more(std::int64_t bytes) {
   if (overflow() != nullptr) return false;
   shortages_.fetch_add(1, std::memory_order_relaxed);
+  return make_room(bytes, bytes);
+}
+
+bool Ledger::make_room(std::int64_t bytes, std::int64_t request_bytes) {
+  pleas_.fetch_add(1, std::memory_order_relaxed);
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
-  const bool is_room_made = evictor != nullptr && evictor->evict(bytes, bytes) > 0;
+  const bool is_room_made = evictor != nullptr && evictor->evict(bytes, request_bytes) > 0;
+  // What was evicted is no part of what the op under way needs.
   start_watermark();
   return is_room_made;
 }

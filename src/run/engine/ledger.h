@@ -103,6 +103,8 @@ class Ledger {
   std::int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   // How often evict_more() was asked for room.
   std::int64_t shortages() const { return shortages_.load(std::memory_order_relaxed); }
+  // How often the evictor was asked for room, for any reason.
+  std::int64_t pleas() const { return pleas_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -113,6 +115,8 @@ class Ledger {
   Shard& shard_of(void* data) const;
   bool try_admit(std::int64_t bytes, std::int64_t cap_bytes);
   void raise_peaks(std::int64_t held);
+  // False: no room was made.
+  bool make_room(std::int64_t bytes, std::int64_t request_bytes);
   void enter(void* data, const Block& block);
 
   mutable std::array<Shard, kShards> shards_;
@@ -127,6 +131,7 @@ class Ledger {
   std::atomic<std::int64_t> admitted_{0};
   std::atomic<std::int64_t> refused_{0};
   std::atomic<std::int64_t> shortages_{0};
+  std::atomic<std::int64_t> pleas_{0};
   std::atomic<Evictor*> evictor_{nullptr};
   std::atomic<Overflow*> overflow_{nullptr};
 };

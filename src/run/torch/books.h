@@ -197,6 +197,9 @@ class Books final : public engine::Evictor {
 
   std::vector<Cell*> cells(Lock& lock);
   std::string largest_holders(Lock& lock) const;
+  // A sentence, if it is most of what is held.
+  std::string describe_outside(Lock& lock) const;
+  std::vector<const Value*> resident_values(Lock& lock) const;
   // Bytes of storages that only records keep alive.
   std::int64_t record_held_bytes(const Lock& lock) const;
 

@@ -276,13 +276,17 @@ void Call::run_kernel() {
     device.ledger().start_watermark();
   }
   const auto start = is_capturing ? Clock::now() : Clock::time_point();
+  const auto room_made = [&] { return device.ledger().pleas() + device.stitches(); };
+  const std::int64_t room_made_before = is_capturing ? room_made() : 0;
   const OpTimer::Timing timing = timer.start(signature_, is_capturing);
   is_begun_ = true;
   op_.redispatchBoxed(keys_, &stack_);
   seconds_ = timer.stop(timing, signature_, operand_bytes_, has_foreign_operand_);
-  // What the host waits for the device is no time of its own.
-  if (is_capturing && !has_foreign_operand_) {
-    timer.note_host(signature_, std::chrono::duration<double>(Clock::now() - start).count());
+  if (!is_capturing || has_foreign_operand_) return;
+  // What the host waits for the device is no time of the op's own, nor what it does to make room.
+  const double host_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (device.is_paced() && room_made() == room_made_before) {
+    timer.note_host(signature_, host_seconds);
   }
 }
 
