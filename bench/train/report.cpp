@@ -170,6 +170,7 @@ nlohmann::json to_json(const Row& row) {
       {"steps_aside", s.steps_aside},
       {"overflow_bytes", s.overflow_bytes},
       {"stitches", s.stitches},
+      {"relocations", s.relocations},
       {"stitches_in_warm_up", row.warm_up.stitches},
       {"shortages_a_step", row.each_step(&SessionStats::shortages)},
       {"guided_steps", s.guided_steps},

@@ -95,6 +95,8 @@ struct SessionStats {
   std::int64_t reserved_peak_bytes = 0;
   /// How often free memory of the device that was in pieces was put together anew.
   std::int64_t stitches = 0;
+  /// Blocks that were moved on the device so that what is free lies in one piece.
+  std::int64_t relocations = 0;
   /// How often the device found no room although the budget left some, so that more was evicted.
   std::int64_t shortages = 0;
   std::int64_t host_bytes = 0;

@@ -14,7 +14,7 @@ namespace {
 // What is left free of the budget: a little, since no step is quite like the last; and more where
 // the budget also caps what torch's allocator takes, which cannot use every byte of it. That is the
 // widest margin that it asks for by itself.
-constexpr std::int64_t kMarginShare = 20;
+constexpr std::int64_t kMarginShare = 40;
 constexpr std::int64_t kReservedMarginShare = 10;
 // The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
 constexpr std::int64_t kStepsBeforeCapture = 1;
@@ -26,11 +26,14 @@ constexpr double kSlowerThanOnline = 1.03;
 // How often the fetches of a plan are looked at, and what share of a step they must hold up.
 constexpr int kLooksAtStalls = 4;
 constexpr double kStallShare = 0.005;
-// After so many steps in which the device had no room in one piece although the plan fits, one more
-// such share of the budget is left free, and so often at most.
+// After so many steps in which the device had no room in one piece although the plan fits, and more
+// than just now and then, one more such share of the budget is left free, and so often at most.
 constexpr int kShortSteps = 2;
+constexpr std::int64_t kFewShortages = 4;
 constexpr std::int64_t kWideningShare = 40;
 constexpr int kMostWiderMargins = 4;
+// After so many steps a plan that leaves more free must be quicker than the one before it.
+constexpr int kMarginTrialSteps = 5;
 // Of a solid-state disk.
 constexpr double kDiskLatencySeconds = 1e-4;
 // A size at which latency does not matter.
@@ -119,7 +122,9 @@ std::vector<PlanResult>::iterator Guidance::find_plan(std::uint64_t shape) {
 // The first step under a plan moves things to where the plan expects them.
 void Guidance::note_shortages(std::uint64_t shape, std::int64_t shortages) {
   Times& times = times_[shape];
-  if (shortages == 0 || times.guided_steps == 0 || planner_.is_busy()) return;
+  if (shortages <= kFewShortages || times.guided_steps == 0 || planner_.is_busy()) return;
+  // Whether to leave this much free was right is not known yet.
+  if (times.narrower) return;
   const auto planned = find_plan(shape);
   if (planned == guided_.end() || times.wider_margins == kMostWiderMargins) return;
   // It needs the help of the online rule anyway.
@@ -137,8 +142,20 @@ void Guidance::widen_margin(const PlanResult& planned, Times& times) {
   // The new plan is looked at as if it were the first.
   times = {.online_seconds = times.online_seconds,
            .is_settled = true,
-           .wider_margins = times.wider_margins + 1};
+           .wider_margins = times.wider_margins + 1,
+           .narrower = std::make_shared<const PlanResult>(planned),
+           .narrower_seconds = times.guided_seconds};
   submit(std::move(request));
+}
+
+// To leave more of the memory free can cost more than what it saves.
+void Guidance::drop_slow_margin(std::uint64_t shape, Times& times) {
+  if (planner_.is_busy() || find_plan(shape) == guided_.end()) return;
+  const std::shared_ptr<const PlanResult> narrower = std::exchange(times.narrower, nullptr);
+  if (times.narrower_seconds == 0 || times.guided_seconds <= times.narrower_seconds) return;
+  times.wider_margins = kMostWiderMargins;
+  times.guided_seconds = times.narrower_seconds;
+  use_plan(*narrower);
 }
 
 std::int64_t Guidance::fetches_hurried() const {
@@ -149,16 +166,24 @@ std::int64_t Guidance::fetches_hurried() const {
 
 void Guidance::take_plan(PlanResult result) {
   times_[result.shape].is_settled = true;
-  const auto known = find_plan(result.shape);
   // There was none with a wider margin.
-  if (!result.guided && known != guided_.end()) return;
+  if (!result.guided && find_plan(result.shape) != guided_.end()) return;
   if (result.guided) {
-    if (known != guided_.end()) guided_.erase(known);
-    guided_.push_back(result);
+    use_plan(std::move(result));
+  } else {
+    last_plan_ = std::move(result);
+  }
+}
+
+void Guidance::use_plan(PlanResult result) {
+  const auto known = find_plan(result.shape);
+  if (known != guided_.end()) guided_.erase(known);
+  {
     run::Books::Lock lock(managed_.runtime.books());
     managed_.runtime.guide().add_plan(result.guided);
   }
-  last_plan_ = std::move(result);
+  last_plan_ = result;
+  guided_.push_back(std::move(result));
 }
 
 void Guidance::end_step(const StepUse& use) {
@@ -194,6 +219,9 @@ void Guidance::note_time(double seconds) {
     Times& times = times_[last_guided_shape_];
     // The first one moves things to where the plan expects them.
     if (++times.guided_steps > 1) times.guided_seconds = shortest(times.guided_seconds, seconds);
+    if (times.guided_steps == kMarginTrialSteps && times.narrower) {
+      drop_slow_margin(last_guided_shape_, times);
+    }
     if (times.guided_steps == kTrialSteps) drop_slow_plan(last_guided_shape_, times);
   } else if (last_captured_shape_ != 0) {
     Times& times = times_[last_captured_shape_];

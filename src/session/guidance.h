@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -68,6 +69,9 @@ class Guidance {
     // leaves more of it was made for that.
     int short_steps = 0;
     int wider_margins = 0;
+    // The plan with the narrower margin, and how long steps took with that; none: there was none.
+    std::shared_ptr<const PlanResult> narrower;
+    double narrower_seconds = 0;
   };
 
   void take_plan(PlanResult result);
@@ -79,6 +83,8 @@ class Guidance {
   void take_stalls();
   void note_shortages(std::uint64_t shape, std::int64_t shortages);
   void widen_margin(const PlanResult& planned, Times& times);
+  void drop_slow_margin(std::uint64_t shape, Times& times);
+  void use_plan(PlanResult result);
   std::vector<PlanResult>::iterator find_plan(std::uint64_t shape);
   void drop_slow_plan(std::uint64_t shape, Times& times);
   std::int64_t outside_bytes(const Trace& trace);

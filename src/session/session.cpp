@@ -255,6 +255,7 @@ SessionStats Impl::stats() {
   stats.records = books.records_alive;
   stats.record_held_bytes = books.record_held_bytes(lock);
   stats.kept_unsafe = now.kept_unsafe - at_start_.kept_unsafe;
+  stats.relocations = now.relocations - at_start_.relocations;
   stats.chunked_ops = now.chunked_ops - at_start_.chunked_ops;
   add_guidance(stats);
   add_spill(stats, lock);

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Steps that are carried out by a plan: the same bits, the same cap, and really by the plan.
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -244,17 +246,47 @@ TEST(Guided, PlansLeaveMoreFreeWhereTheDeviceRunsShort) {
   for (int i = 0; i < 8; ++i) {
     session.step([&] {
       training->step(i);
-      ledger.evict_more(1);
+      for (int often = 0; often < 8; ++often) ledger.evict_more(1);
     });
     EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
                                take_state(*training, test_device(), through(session))),
               std::nullopt);
     if (first_peak == 0) first_peak = session.stats().predicted_peak_bytes;
   }
-  EXPECT_GE(session.stats().shortages, 8);
+  EXPECT_GE(session.stats().shortages, 8 * 8);
   EXPECT_EQ(session.stats().plans, 1);
   EXPECT_GT(first_peak, 0);
   EXPECT_LT(session.stats().predicted_peak_bytes, first_peak);
+}
+
+TEST(Guided, APlanThatLeavesMoreFreeIsDroppedIfItIsSlower) {
+  LT_SKIP_IF(why_skip());
+  constexpr int kLongRun = 18;
+  const Program& chosen = program("convolution_unet");
+  const Reference& wanted = reference(chosen, kLongRun);
+  const SessionOptions options = guided_by({"capuchin", Means::kMixed, 80}, wanted.budget(80));
+  engine::Ledger& ledger = session::device_named(options.device, {}).device.ledger();
+  const auto training = chosen.make(test_device(), kSeed);
+  Session session(options);
+  std::int64_t first_peak = 0;
+  bool was_widened = false;
+  for (int i = 0; i < kLongRun; ++i) {
+    session.step([&] {
+      training->step(i);
+      for (int often = 0; often < 8; ++often) ledger.evict_more(1);
+      if (first_peak > 0 && session.stats().predicted_peak_bytes < first_peak) {
+        was_widened = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      }
+    });
+    EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
+                               take_state(*training, test_device(), through(session))),
+              std::nullopt);
+    if (first_peak == 0) first_peak = session.stats().predicted_peak_bytes;
+  }
+  EXPECT_TRUE(was_widened);
+  EXPECT_EQ(session.stats().predicted_peak_bytes, first_peak);
+  EXPECT_GT(session.stats().guided_steps, kLongRun / 2);
 }
 
 TEST(Guided, APlanThatCannotBeMadeIsSaidAndTheRunGoesOn) {

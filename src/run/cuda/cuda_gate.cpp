@@ -196,10 +196,24 @@ CudaGate::Request CudaGate::make_request(DeviceIndex device, std::size_t bytes,
           is_paged ? large : nullptr};
 }
 
+// To move a few blocks on the device takes it less time than the host takes to give a row of pages
+// new addresses. But where blocks have places of their own, one that is moved is in the way of
+// others.
+void* CudaGate::take_pages(const Request& request) {
+  LargeBlocks& large = *request.large;
+  if (void* data = large.allocate(request.bytes, /*may_stitch=*/large.is_laid_out())) return data;
+  const bool may_move = request.stream == c10::cuda::getCurrentCUDAStream(request.device) &&
+                        may_evict(request.device, request.stream);
+  if (may_move && ledger(request.device).move_together(*large.room_for(request.bytes))) {
+    if (void* data = large.allocate(request.bytes, /*may_stitch=*/false)) return data;
+  }
+  return large.allocate(request.bytes);
+}
+
 void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::string& reason) {
   // Its session may have ended since.
   if (request.large != nullptr && request.large->is_on()) {
-    void* data = request.large->allocate(request.bytes);
+    void* data = take_pages(request);
     if (data == nullptr) reason = "too few pages are free.";
     return data;
   }
@@ -232,6 +246,7 @@ void* CudaGate::take_or_evict(const Request& request, std::size_t bytes,
     if (overflow != nullptr) return nullptr;
     const std::int64_t missing =
         request.large != nullptr ? request.large->missing_bytes(request.bytes) : request.bytes;
+    if (request.large != nullptr && request.large->take_spare_from_native()) continue;
     if (may_go_elsewhere && ledger.evict_more(missing)) continue;
     if (request.large != nullptr && request.large->take_from_native()) continue;
     throw device_refusal(ledger, request.bytes, reason);

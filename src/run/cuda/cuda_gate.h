@@ -120,6 +120,7 @@ class CudaGate final : public DelegatingAllocator {
   Request make_request(DeviceIndex device, std::size_t bytes, cudaStream_t stream);
   void* take_block(const Request& request, std::size_t bytes);
   // Null: there is no room.
+  void* take_pages(const Request& request);
   void* try_to_take(const Request& request, std::size_t bytes, std::string& reason);
   // Null: there is no room, and `overflow` is to take the block.
   void* take_or_evict(const Request& request, std::size_t bytes, engine::Overflow*& overflow);

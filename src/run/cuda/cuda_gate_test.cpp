@@ -34,6 +34,7 @@ class TensorEvictor : public engine::Evictor {
     tensors.pop_back();
     return bytes;
   }
+  bool move_together(engine::MovableBlocks&) override { return false; }
   void on_block_freed(void*, const engine::Block& block) noexcept override {
     freed_owners.push_back(block.owner);
   }

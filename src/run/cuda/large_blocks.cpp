@@ -14,6 +14,9 @@ namespace {
 // What native is given beyond what it has: one growth of its large blocks, and some small ones.
 constexpr std::int64_t kNativeHeadroomBytes = NativeLimit::kGrowthBytes + (std::int64_t{24} << 20);
 
+// Native's spare memory is worth waiting for the device if it is such a share of the budget.
+constexpr std::int64_t kSpareShare = 32;
+
 // So many fill a budget at least, unless they are the smallest.
 constexpr std::int64_t kLeastPages = 256;
 
@@ -57,6 +60,7 @@ void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
     const std::lock_guard lock(mutex_);
     budget_bytes_ = budget_bytes;
     if (!is_on()) reset_peaks();
+    allocated_when_asked_ = std::numeric_limits<std::int64_t>::max();
     give_native(reserved_bytes(native_, device_) + kNativeHeadroomBytes);
     shrink_to_share();
   }
@@ -97,17 +101,35 @@ void LargeBlocks::shrink_to_share() {
   if (over > 0) arena_.shrink((over + arena_.page_bytes() - 1) / arena_.page_bytes());
 }
 
-void* LargeBlocks::allocate(std::int64_t bytes) {
+void* LargeBlocks::allocate(std::int64_t bytes, bool may_stitch) {
   // Held to the end: nobody else makes the new pages meanwhile.
   const std::lock_guard lock(mutex_);
   const std::int64_t new_pages = pages_to_make();
   if (!is_on()) return nullptr;
-  void* data = arena_.allocate(bytes, new_pages);
+  void* data = arena_.allocate(bytes, new_pages, may_stitch);
   if (new_pages > 0) note_peaks();
   if (data == nullptr) return nullptr;
   const std::int64_t size = rounded(bytes);
   raise(used_peak_bytes_, used_bytes_.fetch_add(size, std::memory_order_relaxed) + size);
   return data;
+}
+
+std::unique_ptr<engine::MovableBlocks> LargeBlocks::room_for(std::int64_t bytes) {
+  class Room final : public engine::MovableBlocks {
+   public:
+    Room(engine::PageArena& arena, std::int64_t bytes) : arena_(arena), bytes_(bytes) {}
+    std::vector<engine::BlockMove> choose(const std::function<bool(void*)>& may_move) override {
+      return arena_.choose_moves(bytes_, may_move);
+    }
+    void settle(const engine::BlockMove& move, bool is_done) override {
+      arena_.settle(move, is_done);
+    }
+
+   private:
+    engine::PageArena& arena_;
+    const std::int64_t bytes_;
+  };
+  return std::make_unique<Room>(arena_, bytes);
 }
 
 void LargeBlocks::note_peaks() {
@@ -170,11 +192,27 @@ bool LargeBlocks::give_to_native(std::int64_t bytes) {
 bool LargeBlocks::take_from_native() {
   const c10::cuda::CUDAGuard guard(device_);
   const std::lock_guard lock(mutex_);
+  return is_on() && take_back(0);
+}
+
+bool LargeBlocks::take_spare_from_native() {
+  const c10::cuda::CUDAGuard guard(device_);
+  const std::lock_guard lock(mutex_);
   if (!is_on()) return false;
+  const std::int64_t allocated = native_.getDeviceStats(device_).allocated_bytes[0].current;
+  const std::int64_t worth_it = budget_bytes_ / kSpareShare;
+  // What was of no use the last time may lie between blocks that native still has.
+  const bool is_news = allocated <= allocated_when_asked_ - worth_it;
+  if (native_bytes_ - allocated - kNativeHeadroomBytes < worth_it || !is_news) return false;
+  allocated_when_asked_ = allocated;
+  return take_back(kNativeHeadroomBytes);
+}
+
+bool LargeBlocks::take_back(std::int64_t headroom_bytes) {
   native_.emptyCache();
-  const std::int64_t least = reserved_bytes(native_, device_);
-  if (native_bytes_ - least < arena_.page_bytes()) return false;
-  give_native(least);
+  const std::int64_t needed = reserved_bytes(native_, device_) + headroom_bytes;
+  if (native_bytes_ - needed < arena_.page_bytes()) return false;
+  give_native(needed);
   return true;
 }
 

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -53,8 +55,12 @@ class LargeBlocks {
            stream == stream_.load(std::memory_order_relaxed);
   }
   std::int64_t rounded(std::int64_t bytes) const { return arena_.rounded(bytes); }
-  // Null: too few pages are free.
-  void* allocate(std::int64_t bytes);
+  // Null: too few pages are free, or none in a row, and addresses for some may not be made.
+  void* allocate(std::int64_t bytes, bool may_stitch = true);
+  // What has to be moved for a block that was refused.
+  std::unique_ptr<engine::MovableBlocks> room_for(std::int64_t bytes);
+  // See PageArena.
+  bool is_laid_out() const { return arena_.is_laid_out(); }
   // About how much must be freed for it then.
   std::int64_t missing_bytes(std::int64_t bytes) const { return arena_.missing_bytes(bytes); }
   // The stream uses the block too, other than in the order of ours. False: it is none of ours.
@@ -66,7 +72,9 @@ class LargeBlocks {
   bool give_to_native(std::int64_t bytes);
   // Takes back what native does not need. False: nothing.
   bool take_from_native();
-  // See PageArena.
+  // The same, but only if it has far too much, as when what it held is in pages by now; it keeps a
+  // little.
+  bool take_spare_from_native();
   void begin_step() { arena_.begin_step(); }
   // Gives pages back that nobody uses.
   void trim();
@@ -87,6 +95,7 @@ class LargeBlocks {
   void give_native(std::int64_t bytes);
   std::int64_t pages_to_make() const;
   void shrink_to_share();
+  bool take_back(std::int64_t headroom_bytes);
   void note_peaks();
   void order_after_other_streams(void* data);
 
@@ -107,6 +116,8 @@ class LargeBlocks {
   NativeLimit native_limit_;
   std::int64_t budget_bytes_ = 0;
   std::int64_t native_bytes_ = 0;
+  // What native had allocated when its spare memory was last asked for.
+  std::int64_t allocated_when_asked_ = std::numeric_limits<std::int64_t>::max();
   std::map<void*, std::set<cudaStream_t>> other_streams_;
 };
 

@@ -123,6 +123,25 @@ std::optional<Block> Ledger::remove_block(void* data) {
   return block;
 }
 
+void Ledger::rename_block(void* from, void* to) {
+  Block block;
+  {
+    Shard& shard = shard_of(from);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.blocks.find(from);
+    LT_CHECK(found != shard.blocks.end(), "no such block: ", from);
+    block = found->second;
+    shard.blocks.erase(found);
+  }
+  enter(to, block);
+}
+
+bool Ledger::move_together(MovableBlocks& blocks) {
+  if (overflow() != nullptr) return false;
+  Evictor* evictor = evictor_.load(std::memory_order_acquire);
+  return evictor != nullptr && evictor->move_together(blocks);
+}
+
 std::optional<Block> Ledger::find_block(void* data) const {
   Shard& shard = shard_of(data);
   const std::lock_guard lock(shard.mutex);

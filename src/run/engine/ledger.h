@@ -80,6 +80,11 @@ class Ledger {
     held_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
 
+  // The block is at another place from now on. Requires: nobody can free it meanwhile.
+  void rename_block(void* from, void* to);
+  // See Evictor; false also where nothing may be evicted.
+  bool move_together(MovableBlocks& blocks);
+
   void set_budget(std::int64_t bytes) { budget_bytes_.store(bytes, std::memory_order_relaxed); }
   // Evicts so that this much of the budget stays free, for an allocator below that cannot use every
   // byte of it: it needs room in one piece. The margin is used before anything is refused.

@@ -29,6 +29,7 @@ class BlockEvictor final : public Evictor {
     }
     return freed;
   }
+  bool move_together(MovableBlocks&) override { return false; }
   void on_block_freed(void*, const Block& block) noexcept override {
     owners.push_back(block.owner);
   }
@@ -235,6 +236,20 @@ TEST(Ledger, KeepsTheBudgetWhenManyThreadsAsk) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ledger.held_bytes(), 0);
   EXPECT_LE(ledger.peak_bytes(), 1000);
+}
+
+TEST(Ledger, ABlockCanChangeItsPlace) {
+  Ledger ledger;
+  EXPECT_EQ(ledger.admit(100), nullptr);
+  ledger.add_block(block(1), 100);
+  ledger.set_owner(block(1), &ledger);
+  ledger.rename_block(block(1), block(2));
+  EXPECT_FALSE(ledger.find_block(block(1)));
+  ASSERT_TRUE(ledger.find_block(block(2)));
+  EXPECT_EQ(ledger.find_block(block(2))->owner, &ledger);
+  EXPECT_EQ(ledger.held_bytes(), 100);
+  ledger.remove_block(block(2));
+  EXPECT_EQ(ledger.held_bytes(), 0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "run/engine/row_maker.h"
 
 namespace lowtide::engine {
 namespace {
@@ -39,12 +40,12 @@ PageArena::Address PageArena::address_of(std::int64_t unit) const {
   return home_ + static_cast<Address>(unit * unit_bytes_);
 }
 
-void* PageArena::allocate(std::int64_t bytes, std::int64_t new_pages) {
+void* PageArena::allocate(std::int64_t bytes, std::int64_t new_pages, bool may_stitch) {
   LT_CHECK(bytes > 0, "a block has a byte at least");
   const std::int64_t units = rounded(bytes) / unit_bytes_;
   const std::lock_guard lock(mutex_);
   Block block = known_place(units);
-  if (block.address == 0) block = find_block(units, new_pages);
+  if (block.address == 0) block = find_block(units, new_pages, may_stitch);
   if (block.address == 0) return nullptr;
   note_place(units, block);
   for (const Run& run : *block.runs) take(run);
@@ -104,13 +105,18 @@ void PageArena::begin_step() {
   ++steps_since_layout_;
   if (layout_ && recurring_.digest() != layout_digest_) forget_layout();
   if (wants_layout()) lay_out_blocks();
-  stitches_before_step_ = stitch_count_;
+  makeshifts_before_step_ = stitch_count_ + moves_;
   put_.clear();
 }
 
 bool PageArena::wants_layout() const {
-  if (stitch_count_ == stitches_before_step_ || !recurring_.is_repeated()) return false;
+  if (stitch_count_ + moves_ == makeshifts_before_step_ || !recurring_.is_repeated()) return false;
   return !layout_ || steps_since_layout_ >= kStepsToSettle;
+}
+
+bool PageArena::is_laid_out() const {
+  const std::lock_guard lock(mutex_);
+  return layout_.has_value();
 }
 
 void PageArena::forget_layout() {
@@ -178,7 +184,8 @@ void PageArena::lay_out_blocks() {
 }
 
 // Its address is 0 if there is none.
-PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_pages) {
+PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_pages,
+                                       bool may_stitch) {
   Block block = find_run(units);
   if (block.address != 0) return block;
   // New pages join what is free at the end, so fewer are needed than asked for.
@@ -194,7 +201,7 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   if (block.address != 0 || units < units_per_page_) return block;
   const std::int64_t short_of = units / units_per_page_ + 1 - free_pages_;
   if (short_of > 0 && short_of <= new_pages) grow(short_of);
-  return find_stitch(units);
+  return find_stitch(units, may_stitch);
 }
 
 PageArena::Block PageArena::block_at(std::int64_t first, std::int64_t units) const {
@@ -219,13 +226,14 @@ PageArena::Block PageArena::find_any_run(std::int64_t units) const {
   return block_at(found->second, units);
 }
 
-PageArena::Block PageArena::find_stitch(std::int64_t units) {
+PageArena::Block PageArena::find_stitch(std::int64_t units, bool may_make) {
   Runs runs = choose_pages(units);
   Block block = known_stitch(units, [&](const Stitch& stitch) { return *stitch.runs == runs; });
   if (block.address == 0) {
     block = known_stitch(units, [&](const Stitch& stitch) { return is_free(*stitch.runs); });
   }
-  return block.address != 0 || runs.empty() ? block : make_stitch(units, std::move(runs));
+  if (block.address != 0 || runs.empty() || !may_make) return block;
+  return make_stitch(units, std::move(runs));
 }
 
 PageArena::Block PageArena::make_stitch(std::int64_t units, Runs runs) {
@@ -332,6 +340,42 @@ std::int64_t PageArena::free(void* block) {
   recurring_.died(found->second.birth);
   blocks_.erase(found);
   return units * unit_bytes_;
+}
+
+std::vector<BlockMove> PageArena::choose_moves(std::int64_t bytes,
+                                               const std::function<bool(void*)>& may_move) {
+  const std::int64_t units = rounded(bytes) / unit_bytes_;
+  const std::lock_guard lock(mutex_);
+  if (free_units_ < units) return {};
+  std::vector<RowBlock> blocks;
+  for (const auto& [data, held] : blocks_) blocks.push_back({data, held.runs.get()});
+  Runs free;
+  for (const auto& [first, count] : free_) free.push_back({first, count});
+  std::vector<BlockMove> moves;
+  for (const RowMove& move : make_row(units, free, blocks, may_move)) {
+    take(move.to);
+    void* to = reinterpret_cast<void*>(address_of(move.to.first));
+    destinations_.emplace(to, std::make_shared<const Runs>(Runs{move.to}));
+    moves.push_back({move.data, to});
+  }
+  return moves;
+}
+
+void PageArena::settle(const BlockMove& move, bool is_done) {
+  const std::lock_guard lock(mutex_);
+  const auto destination = destinations_.find(move.to);
+  RunsP left = std::move(destination->second);
+  destinations_.erase(destination);
+  if (is_done) {
+    ++moves_;
+    Held held = std::move(blocks_.extract(move.from).mapped());
+    std::swap(held.runs, left);
+    if (held.birth.step == recurring_.step() && held.birth.number < put_.size()) {
+      put_[held.birth.number] = held.runs;
+    }
+    blocks_.emplace(move.to, std::move(held));
+  }
+  for (const Run& run : *left) add_free(run);
 }
 
 bool PageArena::owns(void* block) const {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/engine/evictor.h"
 #include "run/engine/page_layout.h"
 #include "run/engine/page_mapper.h"
 #include "run/engine/recurring_blocks.h"
@@ -26,7 +27,8 @@ namespace lowtide::engine {
 // space behind the block. That needs no wait for the device, since no page loses an address that
 // work under way may be using. Stitches are kept: a training step asks for the same blocks again
 // and again, and gets them where it had them before if that is free. Where steps repeat themselves
-// and stitches are made all the same, the blocks of a step are laid out anew, all at once.
+// and stitches are made or blocks are moved all the same, the blocks of a step are laid out anew,
+// all at once.
 //
 // Blocks are used and freed in the order of one stream; whoever frees sees to that. All functions
 // may be called from any thread.
@@ -45,11 +47,18 @@ class PageArena {
   PageArena& operator=(const PageArena&) = delete;
 
   // A block of that many bytes, rounded up; null when there is no room for it with `new_pages`
-  // more.
-  void* allocate(std::int64_t bytes, std::int64_t new_pages);
+  // more, or none without a stitch that is not there yet and if those may not be made.
+  void* allocate(std::int64_t bytes, std::int64_t new_pages, bool may_stitch = true);
+  // For a block that was refused: which others have to go where; see MovableBlocks.
+  std::vector<BlockMove> choose_moves(std::int64_t bytes,
+                                      const std::function<bool(void*)>& may_move);
+  void settle(const BlockMove& move, bool is_done);
   // Returns how many bytes it had; 0: it is none of ours.
   std::int64_t free(void* block);
   bool owns(void* block) const;
+  // Whether the blocks of a step have places of their own, so that there soon will be no more need
+  // for stitches.
+  bool is_laid_out() const;
   // What is asked for from here on is likely what was asked for since the last call, in that order.
   void begin_step();
   // Gives up to so many free pages back, for which it waits for the device. Returns how many.
@@ -113,10 +122,10 @@ class PageArena {
   // False: it is still not free.
   bool move_elsewhere(Place& place, std::int64_t units);
   void note_place(std::int64_t units, const Block& block);
-  Block find_block(std::int64_t units, std::int64_t new_pages);
+  Block find_block(std::int64_t units, std::int64_t new_pages, bool may_stitch);
   Block find_run(std::int64_t units) const;
   Block find_any_run(std::int64_t units) const;
-  Block find_stitch(std::int64_t units);
+  Block find_stitch(std::int64_t units, bool may_make);
   template <class Predicate>
   Block known_stitch(std::int64_t units, const Predicate& is_wanted) const;
   Block make_stitch(std::int64_t units, Runs runs);
@@ -175,10 +184,14 @@ class PageArena {
   std::unordered_map<std::int64_t, Places> places_;
   std::uint64_t clock_ = 0;
   std::pmr::unordered_map<void*, Held> blocks_{&pool_};
+  // Where blocks are to go that are being moved.
+  std::unordered_map<void*, RunsP> destinations_;
   RecurringBlocks recurring_;
   // Where the blocks of the step under way were put, in the order in which they came.
   std::vector<RunsP> put_;
-  std::int64_t stitches_before_step_ = 0;
+  // How often a block was moved out of the way of another, and stitches and moves of before.
+  std::int64_t moves_ = 0;
+  std::int64_t makeshifts_before_step_ = 0;
   // Of steps with that digest, made so many steps ago; none: they lie as it comes.
   std::optional<PageLayout> layout_;
   std::uint64_t layout_digest_ = 0;

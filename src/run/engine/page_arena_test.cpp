@@ -160,6 +160,66 @@ TEST_F(PageArenaTest, PutsPagesTogetherThatAreApart) {
   arena.free(blocks[3]);
 }
 
+// As the books do it, with blocks that nobody keeps the address of.
+bool move_blocks(PageArena& arena, std::int64_t bytes, std::map<void*, std::int64_t>& sizes,
+                 const std::function<bool(void*)>& may_move) {
+  const std::vector<BlockMove> moves = arena.choose_moves(bytes, may_move);
+  for (const BlockMove& move : moves) {
+    const std::int64_t size = sizes.extract(move.from).mapped();
+    std::memcpy(move.to, move.from, static_cast<std::size_t>(size));
+    arena.settle(move, /*is_done=*/true);
+    sizes[move.to] = size;
+  }
+  return !moves.empty();
+}
+
+TEST_F(PageArenaTest, BlocksCanBeMovedSoThatARowIsFree) {
+  std::map<void*, std::int64_t> sizes;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 6; ++i) {
+    blocks.push_back(allocate_bytes(kPageBytes + kUnitBytes));
+    std::memset(blocks.back(), i, kPageBytes + kUnitBytes);
+  }
+  for (const int i : {0, 2, 4}) arena.free(blocks[static_cast<std::size_t>(i)]);
+  for (const int i : {1, 3, 5})
+    sizes[blocks[static_cast<std::size_t>(i)]] = kPageBytes + kUnitBytes;
+  EXPECT_EQ(arena.allocate(2 * kPageBytes, 0, /*may_stitch=*/false), nullptr);
+  EXPECT_FALSE(move_blocks(arena, 2 * kPageBytes, sizes, [](void*) { return false; }));
+  const std::int64_t free_bytes = arena.free_bytes();
+  EXPECT_FALSE(move_blocks(arena, free_bytes + 1, sizes, [](void*) { return true; }));
+  EXPECT_TRUE(move_blocks(arena, 2 * kPageBytes, sizes, [](void*) { return true; }));
+  EXPECT_EQ(arena.free_bytes(), free_bytes);
+  void* row = arena.allocate(2 * kPageBytes, 0, /*may_stitch=*/false);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(arena.stitches(), 0);
+  std::memset(row, 9, 2 * kPageBytes);
+  std::set<int> contents;
+  for (const auto& [data, bytes] : sizes) {
+    const auto* all = static_cast<const unsigned char*>(data);
+    contents.insert(all[0]);
+    for (std::int64_t i = 0; i < bytes; ++i) ASSERT_EQ(all[i], all[0]);
+    EXPECT_EQ(arena.free(data), bytes);
+  }
+  EXPECT_EQ(contents, (std::set<int>{1, 3, 5}));
+  arena.free(row);
+  EXPECT_EQ(arena.free_pages(), arena.pages());
+}
+
+TEST_F(PageArenaTest, ABlockThatWasNotMovedAfterAllStays) {
+  void* blocks[3];
+  for (void*& block : blocks) block = allocate(2);
+  arena.free(blocks[0]);
+  arena.free(blocks[2]);
+  const std::int64_t free_bytes = arena.free_bytes();
+  const auto moves = arena.choose_moves(3 * kPageBytes, [](void*) { return true; });
+  ASSERT_EQ(moves.size(), 1);
+  EXPECT_EQ(arena.free_bytes(), free_bytes - 2 * kPageBytes);
+  arena.settle(moves.front(), /*is_done=*/false);
+  EXPECT_EQ(arena.free_bytes(), free_bytes);
+  EXPECT_TRUE(arena.owns(blocks[1]));
+  EXPECT_EQ(arena.free(blocks[1]), 2 * kPageBytes);
+}
+
 TEST_F(PageArenaTest, AStitchEndsInAPageThatOthersUseToo) {
   void* blocks[4];
   for (void*& block : blocks) block = allocate(2);

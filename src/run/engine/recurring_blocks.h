@@ -25,6 +25,8 @@ class RecurringBlocks {
   Birth born(std::int64_t units);
   void died(const Birth& birth);
   void end_step();
+  // The step under way, as births have it.
+  std::uint64_t step() const { return step_; }
   // Of the block that comes next, in the step under way.
   std::size_t next_number() const { return lives_.size(); }
 

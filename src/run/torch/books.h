@@ -45,6 +45,8 @@ struct Counters {
   std::int64_t copies_lost = 0;
   std::int64_t kept_unsafe = 0;
   std::int64_t chunked_ops = 0;
+  // Blocks that were moved on the device.
+  std::int64_t relocations = 0;
 };
 
 // The storages that one op uses without being entered in the books.
@@ -205,6 +207,7 @@ class Books final : public engine::Evictor {
 
   // --- Without the lock. ---
   std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) override;
+  bool move_together(engine::MovableBlocks& blocks) override;
   void on_block_freed(void* data, const engine::Block& block) noexcept override;
   std::string describe_shortage(std::int64_t asked_bytes) override;
 
@@ -271,6 +274,10 @@ class Books final : public engine::Evictor {
   std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);
   void take_bytes_away(Value& value, Lock& lock);
   bool is_used_quietly(const Value& value) const;
+  // Null: it has none, or is being copied.
+  Cell* owner_of(void* data) const;
+  bool may_relocate(const Value& value) const;
+  bool relocate(const engine::BlockMove& move, const c10::Storage& storage, Lock& lock);
   std::uint64_t last_use_of(const Value& value) const;
   // False: there was none.
   bool see_unseen(Lock& lock);

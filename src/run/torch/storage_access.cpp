@@ -56,6 +56,14 @@ void put_bytes(c10::StorageImpl& storage, c10::DataPtr bytes) {
   storage.set_data_ptr_noswap(std::move(bytes));
 }
 
+void redirect_bytes(c10::StorageImpl& storage, void* to) {
+  c10::DataPtr& bytes = storage._mutable_data_ptr_no_checks();
+  const auto deleter = bytes.get_deleter();
+  const c10::Device device = bytes.device();
+  bytes.release_context();
+  storage.set_data_ptr_noswap(c10::DataPtr(to, to, deleter, device));
+}
+
 c10::DataPtr steal_bytes(c10::StorageImpl& storage) {
   return storage.set_data_ptr(c10::DataPtr(nullptr, storage.device()));
 }

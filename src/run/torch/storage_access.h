@@ -17,6 +17,10 @@ c10::DataPtr take_bytes(c10::StorageImpl& storage, void* token, void (*on_death)
 // Puts bytes into a storage from which they were taken.
 void put_bytes(c10::StorageImpl& storage, c10::DataPtr bytes);
 
+// The storage's bytes are at another place from now on; those at the old one are not given back.
+// Requires: they are not taken.
+void redirect_bytes(c10::StorageImpl& storage, void* to);
+
 // Takes the bytes of a storage that nobody else will use.
 c10::DataPtr steal_bytes(c10::StorageImpl& storage);
 

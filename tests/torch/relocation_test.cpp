@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Values that are moved about on the device between the steps of a training.
+#include <gtest/gtest.h>
+
+#include "lowtide/session.h"
+#include "session/devices.h"
+#include "torch/compare.h"
+#include "torch/device.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+// Moves all blocks that may be moved to memory of their own.
+class Elsewhere final : public engine::MovableBlocks {
+ public:
+  Elsewhere(session::ManagedDevice& managed, std::vector<void*> blocks)
+      : managed_(managed), blocks_(std::move(blocks)) {}
+
+  std::vector<engine::BlockMove> choose(const std::function<bool(void*)>& may_move) override {
+    std::vector<engine::BlockMove> moves;
+    for (void* from : blocks_) {
+      if (may_move(from)) moves.push_back({from, places_.at(from)});
+    }
+    return moves;
+  }
+  void settle(const engine::BlockMove& move, bool is_done) override {
+    EXPECT_TRUE(is_done);
+    // As native does it: the ledger does not know of the memory any more.
+    managed_.device.gate_deleter()(move.from);
+    ++moved;
+    places_.erase(move.from);
+  }
+  // Where the block of so many bytes is to go.
+  void add_place(void* from, std::int64_t bytes) {
+    c10::DataPtr place =
+        c10::GetAllocator(test_device().type())->allocate(static_cast<std::size_t>(bytes));
+    void* to = place.release_context();
+    managed_.device.ledger().remove_block(to);
+    places_[from] = to;
+  }
+  // Gives back what was not needed.
+  void finish() {
+    for (const auto& [from, to] : places_) managed_.device.gate_deleter()(to);
+  }
+
+  int moved = 0;
+
+ private:
+  session::ManagedDevice& managed_;
+  std::vector<void*> blocks_;
+  std::map<void*, void*> places_;
+};
+
+int move_everything(session::ManagedDevice& managed) {
+  run::Books& books = managed.runtime.books();
+  std::vector<std::pair<void*, std::int64_t>> blocks;
+  {
+    run::Books::Lock lock(books);
+    for (const run::Cell* cell : books.cells(lock)) {
+      if (cell->value->is_resident() && cell->data != nullptr) {
+        blocks.emplace_back(cell->data, cell->value->bytes);
+      }
+    }
+  }
+  std::vector<void*> all;
+  for (const auto& [data, bytes] : blocks) all.push_back(data);
+  Elsewhere elsewhere(managed, std::move(all));
+  for (const auto& [data, bytes] : blocks) elsewhere.add_place(data, bytes);
+  books.move_together(elsewhere);
+  elsewhere.finish();
+  return elsewhere.moved;
+}
+
+TEST(Relocation, ATrainingDoesNotNoticeThatItsTensorsWereMoved) {
+  LT_SKIP_IF(why_skip());
+  if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";
+  for (const char* name : {"convolution_unet", "attention_fused_dropout"}) {
+    constexpr int kSteps = 5;
+    const Program& chosen = program(name);
+    const Reference& wanted = reference(chosen, kSteps);
+    const SessionOptions options = options_for(wanted.budget(60));
+    session::ManagedDevice& managed = session::device_named(options.device, {});
+    Session session(options);
+    const auto training = chosen.make(test_device(), kSeed);
+    for (int i = 0; i < kSteps; ++i) {
+      session.step([&] { training->step(i); });
+      EXPECT_GT(move_everything(managed), 3);
+      EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
+                                 take_state(*training, test_device(), through(session))),
+                std::nullopt)
+          << name << ", step " << i;
+    }
+    EXPECT_GT(session.stats().relocations, 3 * kSteps);
+    EXPECT_GT(session.stats().evictions, 0);
+    EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+  }
+}
+
+TEST(Relocation, WhatIsHeldStaysWhereItIs) {
+  LT_SKIP_IF(why_skip());
+  if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";
+  const SessionOptions options = options_for(1 << 20);
+  session::ManagedDevice& managed = session::device_named(options.device, {});
+  Session session(options);
+  const at::Tensor held = at::ones({1000}, test_device());
+  const at::Tensor other = at::full({1000}, 2, test_device());
+  const at::Tensor view = other.narrow(0, 500, 100);
+  session.hold(held);
+  const void* before = held.data_ptr();
+  EXPECT_EQ(move_everything(managed), 1);
+  EXPECT_EQ(held.data_ptr(), before);
+  EXPECT_EQ(view.sum().item<float>(), 200);
+}
+
+}  // namespace
+}  // namespace lowtide::torch_test
