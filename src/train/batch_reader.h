@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "zoo/batches.h"
@@ -14,12 +15,15 @@
 
 namespace lowtide::train {
 
-// The batches of a training, on the CPU. It can read the next one in a thread of its own while a
-// step is under way.
+// How the batches of a training are read: when they are asked for; or each while the step before it
+// is under way, in a thread of its own, also into memory that a GPU copies from by itself.
+enum class Reading : std::uint8_t { kWhenAsked, kAhead, kAheadAndPinned };
+
+// The batches of a training, on the CPU.
 class BatchReader {
  public:
   BatchReader(std::shared_ptr<const zoo::DataSet> data, const zoo::InputShape& shape,
-              zoo::Batches batches, bool reads_ahead);
+              zoo::Batches batches, Reading reading);
   ~BatchReader();
   BatchReader(const BatchReader&) = delete;
   BatchReader& operator=(const BatchReader&) = delete;
@@ -31,14 +35,16 @@ class BatchReader {
   void wait_for(std::int64_t step);
 
  private:
-  using Reading = std::packaged_task<zoo::Batch()>;
+  using Task = std::packaged_task<zoo::Batch()>;
 
+  bool reads_ahead() const { return reading_ != Reading::kWhenAsked; }
+  zoo::Batch read(std::span<const std::int64_t> numbers) const;
   void start(std::int64_t step);
   void read_on();
 
   const std::shared_ptr<const zoo::DataSet> data_;
   const zoo::InputShape shape_;
-  const bool reads_ahead_;
+  const Reading reading_;
   zoo::Batches batches_;
   // What is being read, and for which step.
   std::future<zoo::Batch> next_;
@@ -47,7 +53,7 @@ class BatchReader {
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_. To be read next; not valid: nothing is.
-  Reading reading_;
+  Task task_;
   bool is_over_ = false;
   // One for all batches: torch starts threads to compute with for every thread that it meets.
   std::thread thread_;

@@ -32,15 +32,15 @@ class NumberedSet final : public zoo::DataSet {
 
 class BatchReaderTest : public testing::Test {
  protected:
-  BatchReader make(bool reads_ahead) {
-    return {data, zoo::InputShape{}, zoo::Batches(10, 3, /*seed=*/5), reads_ahead};
+  BatchReader make(Reading reading) {
+    return {data, zoo::InputShape{}, zoo::Batches(10, 3, /*seed=*/5), reading};
   }
   const std::shared_ptr<NumberedSet> data = std::make_shared<NumberedSet>();
 };
 
 TEST_F(BatchReaderTest, ReadsTheSameAheadOrNot) {
-  BatchReader now = make(false);
-  BatchReader ahead = make(true);
+  BatchReader now = make(Reading::kWhenAsked);
+  BatchReader ahead = make(Reading::kAhead);
   // Over the end of an epoch, and back as after a checkpoint.
   for (const std::int64_t step : {0, 1, 2, 3, 4, 2, 3, 9}) {
     EXPECT_TRUE(at::equal(now.take(step).inputs, ahead.take(step).inputs)) << step;
@@ -48,18 +48,18 @@ TEST_F(BatchReaderTest, ReadsTheSameAheadOrNot) {
 }
 
 TEST_F(BatchReaderTest, ReadsAheadInAnotherThreadOnly) {
-  BatchReader now = make(false);
+  BatchReader now = make(Reading::kWhenAsked);
   now.take(0);
   EXPECT_EQ(data->reader, std::this_thread::get_id());
   now.wait_for(1);
   EXPECT_EQ(data->reader, std::this_thread::get_id());
-  BatchReader ahead = make(true);
+  BatchReader ahead = make(Reading::kAhead);
   ahead.wait_for(0);
   EXPECT_NE(data->reader, std::this_thread::get_id());
 }
 
 TEST_F(BatchReaderTest, FailuresReachWhoTakesTheBatch) {
-  BatchReader ahead = make(true);
+  BatchReader ahead = make(Reading::kAhead);
   data->fails = true;
   ahead.wait_for(0);
   EXPECT_THROW(ahead.take(0), IoError);

@@ -94,15 +94,16 @@ Training::Training(const TrainingOptions& options, std::shared_ptr<const zoo::Da
       reader_(data_, model_.input,
               zoo::Batches(data_->size(zoo::Part::kTraining, model_.input), options.batch,
                            options.seed),
-              !device_.is_cpu()),
+              device_.is_cpu() ? Reading::kWhenAsked : Reading::kAheadAndPinned),
       parameters_(named(model_.module->named_parameters())),
       buffers_(named(model_.module->named_buffers())),
       optimizer_(make_optimizer(options.optimizer, parameters_)) {}
 
 void Training::step() {
   const zoo::Batch batch = reader_.take(steps_done_);
-  const at::Tensor inputs = batch.inputs.to(device_);
-  const at::Tensor targets = batch.targets.to(device_);
+  // The host need not wait for what a GPU copies from pinned memory.
+  const at::Tensor inputs = batch.inputs.to(device_, /*non_blocking=*/true);
+  const at::Tensor targets = batch.targets.to(device_, /*non_blocking=*/true);
   for (NamedTensor& parameter : parameters_) parameter.tensor.mutable_grad().reset();
   at::Tensor loss;
   {
