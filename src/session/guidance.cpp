@@ -14,7 +14,7 @@ namespace {
 // What is left free of the budget: a little, since no step is quite like the last; and more where
 // the budget also caps what torch's allocator takes, which cannot use every byte of it. That is the
 // widest margin that it asks for by itself.
-constexpr std::int64_t kMarginShare = 40;
+constexpr std::int64_t kMarginShare = 20;
 constexpr std::int64_t kReservedMarginShare = 10;
 // The first step makes what later ones find: optimizer states, workspaces, tuned kernels.
 constexpr std::int64_t kStepsBeforeCapture = 1;
@@ -26,10 +26,9 @@ constexpr double kSlowerThanOnline = 1.03;
 // How often the fetches of a plan are looked at, and what share of a step they must hold up.
 constexpr int kLooksAtStalls = 4;
 constexpr double kStallShare = 0.005;
-// After so many steps in which the device had no room in one piece although the plan fits, and more
-// than just now and then, one more such share of the budget is left free, and so often at most.
+// After so many steps in which the device had no room in one piece although the plan fits, one more
+// such share of the budget is left free, and so often at most.
 constexpr int kShortSteps = 2;
-constexpr std::int64_t kFewShortages = 4;
 constexpr std::int64_t kWideningShare = 40;
 constexpr int kMostWiderMargins = 4;
 // After so many steps a plan that leaves more free must be quicker than the one before it.
@@ -122,7 +121,7 @@ std::vector<PlanResult>::iterator Guidance::find_plan(std::uint64_t shape) {
 // The first step under a plan moves things to where the plan expects them.
 void Guidance::note_shortages(std::uint64_t shape, std::int64_t shortages) {
   Times& times = times_[shape];
-  if (shortages <= kFewShortages || times.guided_steps == 0 || planner_.is_busy()) return;
+  if (shortages == 0 || times.guided_steps == 0 || planner_.is_busy()) return;
   // Whether to leave this much free was right is not known yet.
   if (times.narrower) return;
   const auto planned = find_plan(shape);
@@ -219,7 +218,7 @@ void Guidance::note_time(double seconds) {
     Times& times = times_[last_guided_shape_];
     // The first one moves things to where the plan expects them.
     if (++times.guided_steps > 1) times.guided_seconds = shortest(times.guided_seconds, seconds);
-    if (times.guided_steps == kMarginTrialSteps && times.narrower) {
+    if (times.guided_steps >= kMarginTrialSteps && times.narrower) {
       drop_slow_margin(last_guided_shape_, times);
     }
     if (times.guided_steps == kTrialSteps) drop_slow_plan(last_guided_shape_, times);
