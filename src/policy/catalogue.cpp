@@ -38,6 +38,12 @@ std::vector<PolicyInfo> baselines() {
        .options = {{"by", "host", "host (move everything) or recompute (drop what is cheap)"},
                    {"depth", "4", "by=recompute: longest chain of dropped values"}},
        .make = make_evict_all},
+      {.name = "belady",
+       .paper = "Belady, A study of replacement algorithms for a virtual-storage computer, 1966",
+       .mechanisms = "swap",
+       .summary = "moves what is not needed for longest, with all next uses known; a baseline",
+       .options = {},
+       .make = make_belady},
       {.name = "lru",
        .paper = "",
        .mechanisms = "recompute",
@@ -97,7 +103,9 @@ std::vector<PolicyInfo> our_own() {
                    {"seed", "1", "for the search"},
                    {"swap", "yes", "yes or no: whether values may be moved"},
                    {"recompute", "yes", "yes or no: whether values may be replayed"},
-                   {"floor", "yes", "yes or no: whether capuchin, dtr and sublinear plan too"}},
+                   {"floor", "yes", "yes or no: whether capuchin, dtr and sublinear plan too"},
+                   {"last_resort", "yes",
+                    "yes or no: whether belady plans what would be refused otherwise"}},
        .make = make_tide},
   };
 }

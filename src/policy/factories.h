@@ -13,6 +13,7 @@ namespace lowtide::policy {
 
 std::unique_ptr<Policy> make_keep_all(const PolicyOptions& options);
 std::unique_ptr<Policy> make_evict_all(const PolicyOptions& options);
+std::unique_ptr<Policy> make_belady(const PolicyOptions& options);
 std::unique_ptr<Policy> make_lru(const PolicyOptions& options);
 std::unique_ptr<Policy> make_random(const PolicyOptions& options);
 std::unique_ptr<Policy> make_dtr(const PolicyOptions& options);

@@ -111,6 +111,9 @@ std::unique_ptr<Policy> make_policy(const std::string& name, const SessionOption
   } else if (options.means == Means::kHost) {
     LT_REQUIRE(info.mechanisms != "recompute", info.name,
                " recomputes, which Means::kHost does not allow: use Means::kMixed");
+  } else if (options.means == Means::kRecompute) {
+    LT_REQUIRE(info.mechanisms != "swap", info.name,
+               " moves values, which Means::kRecompute does not allow: use Means::kMixed");
   }
   return info.make(policy_options);
 }
@@ -126,7 +129,10 @@ std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options
   // The simulator takes copies to go on beside what is computed; where they do not, on the CPU, the
   // online rule was found to be quicker than the plans.
   if (options.policy != "auto" || !device.copies_beside_work()) return policies;
-  policies.push_back(make_policy("tide", options));
+  SessionOptions its_options = options;
+  // The online rule does better with a plan that all but fits than with one that only copies.
+  its_options.policy_options = {{"last_resort", "no"}};
+  policies.push_back(make_policy("tide", its_options));
   return policies;
 }
 

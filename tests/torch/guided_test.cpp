@@ -44,6 +44,7 @@ const std::vector<Case>& cases() {
       {"sublinear", Means::kRecompute, 70},
       {"evict_all", Means::kMixed, 60, {{"by", "recompute"}}},
       {"evict_all", Means::kHost, 60},
+      {"belady", Means::kHost, 60},
       {"dtr", Means::kMixed, 50},
       {"auto", Means::kMixed, 40},
       {"evict_all", Means::kHost, 60, {}, true},
@@ -306,6 +307,10 @@ TEST(Guided, PoliciesThatMakeNoSenseAreRefused) {
   options.policy = "sublinear";
   options.means = Means::kHost;
   EXPECT_THROW(Session{options}, InvalidInput);
+  options.policy = "belady";
+  options.means = Means::kRecompute;
+  EXPECT_THROW(Session{options}, InvalidInput);
+  options.policy = "sublinear";
   options.means = Means::kMixed;
   options.policy_options = {{"sugar", "yes"}};
   EXPECT_THROW(Session{options}, InvalidInput);

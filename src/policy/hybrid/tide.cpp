@@ -13,6 +13,7 @@
 //    tries, and the simulator says which plan is best, on links slower than the machine's
 //    (tide_search).
 // 4. Floor. Capuchin, DTR and sublinear plan too, and the quickest plan of all is taken.
+// 5. Last resort. Where all of that is refused, copies that show, by Belady's rule.
 //
 // Limits: only the longest over-full gap of a value is swapped, to the first tier. Nothing is
 // proved about the distance from the best plan.
@@ -35,7 +36,8 @@ namespace {
 
 class Tide final : public Policy {
  public:
-  Tide(const TideOptions& options, bool with_floor) : options_(options), with_floor_(with_floor) {}
+  Tide(const TideOptions& options, bool with_floor, bool has_last_resort)
+      : options_(options), with_floor_(with_floor), has_last_resort_(has_last_resort) {}
 
   PlanOutcome plan(const Problem& problem) const override {
     const plan::MemoryBounds bounds = plan::memory_bounds(*problem.trace, problem.machine);
@@ -56,6 +58,11 @@ class Tide final : public Policy {
       best = std::move(plan);
     }
     if (best) return renamed(*std::move(best));
+    if (has_last_resort_ && options_.may_swap) {
+      PlanOutcome outcome = make_belady({})->plan(problem);
+      if (Plan* plan = std::get_if<Plan>(&outcome)) return renamed(std::move(*plan));
+      works_at = std::min(works_at, std::get<Refusal>(outcome).smallest_budget_bytes);
+    }
     return refusal(problem, std::max(problem.budget_bytes, bounds.working_set_bytes - 1), works_at);
   }
 
@@ -98,6 +105,7 @@ class Tide final : public Policy {
 
   TideOptions options_;
   bool with_floor_;
+  bool has_last_resort_;
 };
 
 }  // namespace
@@ -111,8 +119,10 @@ std::unique_ptr<Policy> make_tide(const PolicyOptions& options) {
   parsed.may_recompute =
       reader.choice<bool>("recompute", parsed.may_recompute, {{"yes", true}, {"no", false}});
   const bool with_floor = reader.choice<bool>("floor", true, {{"yes", true}, {"no", false}});
+  const bool has_last_resort =
+      reader.choice<bool>("last_resort", true, {{"yes", true}, {"no", false}});
   reader.finish();
-  return std::make_unique<Tide>(parsed, with_floor);
+  return std::make_unique<Tide>(parsed, with_floor, has_last_resort);
 }
 
 }  // namespace lowtide::policy

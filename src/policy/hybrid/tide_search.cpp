@@ -75,7 +75,7 @@ class Search {
   // Whether there is any plan; what comes after it only makes it better.
   bool find_first() {
     // More than a whole link: the copies show, but they may be the only way.
-    for (const double crowding : {1.0, 0.6, 0.0, 3.0}) {
+    for (const double crowding : {1.0, 0.6, 0.0, 3.0, 10.0, 100.0}) {
       for (const double horizon : {first_.weights.horizon, 0.3}) {
         for (const double shared : {first_.weights.shared, 1.0, 0.2}) {
           if (tries_left_ <= 0) return false;

@@ -123,5 +123,29 @@ TEST(Tide, ARefusalNamesABudgetThatWorks) {
   }
 }
 
+// A parameter that is used all the time leaves no gap that a copy could hide in.
+TEST(Tide, CopiesThatShowAreItsLastResort) {
+  const TestStep step(R"(
+storage p 6 parameter start end
+storage q 6 parameter start end
+storage d 1 activation
+op a forward once : p -> d
+op b forward once : q d -> d
+op c backward once : p d -> d
+op e backward once : q d -> d
+)",
+                      8);
+  EXPECT_EQ(smallest_budget_of(step, "tide", {{"last_resort", "no"}}), 13);
+  EXPECT_GT(count_of<Fetch>(plan_of(step, "tide")), 2);
+  EXPECT_EQ(smallest_budget_of(TestStep(std::string(R"(
+storage p 6 parameter start end
+storage d 1 activation
+op a forward once : p -> d
+)"),
+                                        6),
+                               "tide"),
+            7);
+}
+
 }  // namespace
 }  // namespace lowtide::policy
