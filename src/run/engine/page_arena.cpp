@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "base/check.h"
-#include "run/engine/row_maker.h"
 
 namespace lowtide::engine {
 namespace {
@@ -199,8 +198,9 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   // Two broken pages cost less than a stitch.
   block = find_any_run(units);
   if (block.address != 0 || units < units_per_page_) return block;
-  const std::int64_t short_of = units / units_per_page_ + 1 - free_pages_;
-  if (short_of > 0 && short_of <= new_pages) grow(short_of);
+  // Even if these are not enough, they are when others have been emptied.
+  const std::int64_t short_of = std::min(units / units_per_page_ + 1 - free_pages_, new_pages);
+  if (short_of > 0) grow(short_of);
   return find_stitch(units, may_stitch);
 }
 
@@ -340,42 +340,6 @@ std::int64_t PageArena::free(void* block) {
   recurring_.died(found->second.birth);
   blocks_.erase(found);
   return units * unit_bytes_;
-}
-
-std::vector<BlockMove> PageArena::choose_moves(std::int64_t bytes,
-                                               const std::function<bool(void*)>& may_move) {
-  const std::int64_t units = rounded(bytes) / unit_bytes_;
-  const std::lock_guard lock(mutex_);
-  if (free_units_ < units) return {};
-  std::vector<RowBlock> blocks;
-  for (const auto& [data, held] : blocks_) blocks.push_back({data, held.runs.get()});
-  Runs free;
-  for (const auto& [first, count] : free_) free.push_back({first, count});
-  std::vector<BlockMove> moves;
-  for (const RowMove& move : make_row(units, free, blocks, may_move)) {
-    take(move.to);
-    void* to = reinterpret_cast<void*>(address_of(move.to.first));
-    destinations_.emplace(to, std::make_shared<const Runs>(Runs{move.to}));
-    moves.push_back({move.data, to});
-  }
-  return moves;
-}
-
-void PageArena::settle(const BlockMove& move, bool is_done) {
-  const std::lock_guard lock(mutex_);
-  const auto destination = destinations_.find(move.to);
-  RunsP left = std::move(destination->second);
-  destinations_.erase(destination);
-  if (is_done) {
-    ++moves_;
-    Held held = std::move(blocks_.extract(move.from).mapped());
-    std::swap(held.runs, left);
-    if (held.birth.step == recurring_.step() && held.birth.number < put_.size()) {
-      put_[held.birth.number] = held.runs;
-    }
-    blocks_.emplace(move.to, std::move(held));
-  }
-  for (const Run& run : *left) add_free(run);
 }
 
 bool PageArena::owns(void* block) const {

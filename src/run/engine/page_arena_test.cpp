@@ -205,6 +205,99 @@ TEST_F(PageArenaTest, BlocksCanBeMovedSoThatARowIsFree) {
   EXPECT_EQ(arena.free_pages(), arena.pages());
 }
 
+TEST_F(PageArenaTest, PagesAreEmptiedWhereNoRowCanBe) {
+  // Every second unit of eight pages is in use: there is no place for a larger block.
+  std::vector<void*> blocks;
+  for (int i = 0; i < 32; ++i) blocks.push_back(allocate_bytes(kUnitBytes, 8));
+  std::map<void*, std::int64_t> sizes;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i % 2 == 0) {
+      arena.free(blocks[i]);
+    } else {
+      sizes[blocks[i]] = kUnitBytes;
+    }
+  }
+  void* stays = blocks[1];
+  ASSERT_EQ(arena.pages(), 8);
+  EXPECT_EQ(allocate(3, 0), nullptr);
+  // In the middle of any three pages in a row there is one that has to stay.
+  const auto may_move = [&](void* data) {
+    const auto offset = static_cast<char*>(data) - static_cast<char*>(blocks[0]);
+    return data != stays && offset / kPageBytes % 3 != 1;
+  };
+  EXPECT_TRUE(move_blocks(arena, 3 * kPageBytes, sizes, may_move));
+  EXPECT_TRUE(sizes.contains(stays));
+  EXPECT_EQ(arena.allocate(3 * kPageBytes, 0, /*may_stitch=*/false), nullptr);
+  void* stitched = allocate(3, 0);
+  ASSERT_NE(stitched, nullptr);
+  EXPECT_EQ(arena.stitches(), 1);
+  arena.free(stitched);
+  for (const auto& [data, bytes] : sizes) EXPECT_EQ(arena.free(data), bytes);
+  EXPECT_EQ(arena.free_pages(), arena.pages());
+}
+
+// Moving others may do the rest.
+TEST_F(PageArenaTest, PagesThatAreNotEnoughAreMadeAllTheSame) {
+  void* first = allocate_bytes(kPageBytes + kUnitBytes);
+  void* second = allocate_bytes(kPageBytes);
+  arena.free(first);
+  EXPECT_EQ(allocate(10, 3), nullptr);
+  EXPECT_EQ(arena.pages(), 6);
+  arena.free(second);
+}
+
+TEST_F(PageArenaTest, ContentsSurviveAllMoves) {
+  base::Random random(8);
+  struct Filled {
+    std::int64_t bytes;
+    unsigned char byte;
+  };
+  std::map<void*, Filled> blocks;
+  int moved = 0;
+  for (int i = 0; i < 6000; ++i) {
+    if (!blocks.empty() && random.below(5) < 2) {
+      auto block = blocks.begin();
+      std::advance(block, random.below(blocks.size()));
+      const auto* bytes = static_cast<const unsigned char*>(block->first);
+      for (std::int64_t at = 0; at < block->second.bytes; at += kUnitBytes / 2) {
+        ASSERT_EQ(bytes[at], block->second.byte);
+      }
+      arena.free(block->first);
+      blocks.erase(block);
+      continue;
+    }
+    const auto bytes = static_cast<std::int64_t>(1 + random.below(60)) * kUnitBytes;
+    mapper.is_idle = false;
+    void* block = arena.allocate(bytes, pages_to_make(), /*may_stitch=*/false);
+    if (block == nullptr) {
+      const auto may_move = [&](void* data) {
+        return blocks.contains(data) &&
+               reinterpret_cast<std::uintptr_t>(data) / kUnitBytes % 5 != 0;
+      };
+      for (const BlockMove& move : arena.choose_moves(bytes, may_move)) {
+        // Now and then it is in use by then.
+        const bool is_done = random.below(10) > 0;
+        if (is_done) {
+          auto filled = blocks.extract(move.from);
+          std::memcpy(move.to, move.from, static_cast<std::size_t>(filled.mapped().bytes));
+          filled.key() = move.to;
+          ASSERT_TRUE(blocks.insert(std::move(filled)).inserted);
+          ++moved;
+        }
+        arena.settle(move, is_done);
+      }
+      block = arena.allocate(bytes, pages_to_make());
+    }
+    if (block == nullptr) continue;
+    const auto byte = static_cast<unsigned char>(random.below(256));
+    std::memset(block, byte, static_cast<std::size_t>(bytes));
+    ASSERT_TRUE(blocks.emplace(block, Filled{bytes, byte}).second);
+  }
+  EXPECT_GT(moved, 100);
+  for (const auto& [block, filled] : blocks) EXPECT_EQ(arena.free(block), filled.bytes);
+  EXPECT_EQ(arena.free_pages(), arena.pages());
+}
+
 TEST_F(PageArenaTest, ABlockThatWasNotMovedAfterAllStays) {
   void* blocks[3];
   for (void*& block : blocks) block = allocate(2);
