@@ -100,7 +100,10 @@ void Guidance::take_stalls() {
   }
   if (!measured) return;
   is_measuring_stalls_ = false;
-  const auto planned = find_plan(measured->shape);
+  // The plan that the step followed may have been replaced since.
+  const auto planned = std::find_if(guided_.begin(), guided_.end(), [&](const PlanResult& one) {
+    return one.guided == measured->step;
+  });
   if (planned == guided_.end()) return;
   stall_seconds_ = 0;
   for (const engine::Stall& stall : measured->stalls) stall_seconds_ += stall.seconds;
@@ -151,6 +154,7 @@ void Guidance::widen_margin(const PlanResult& planned, Times& times) {
 void Guidance::drop_slow_margin(std::uint64_t shape, Times& times) {
   if (planner_.is_busy() || find_plan(shape) == guided_.end()) return;
   const std::shared_ptr<const PlanResult> narrower = std::exchange(times.narrower, nullptr);
+  times.is_on_trial = false;
   if (times.narrower_seconds == 0 || times.guided_seconds <= times.narrower_seconds) return;
   times.wider_margins = kMostWiderMargins;
   times.guided_seconds = times.narrower_seconds;
@@ -164,7 +168,9 @@ std::int64_t Guidance::fetches_hurried() const {
 }
 
 void Guidance::take_plan(PlanResult result) {
-  times_[result.shape].is_settled = true;
+  Times& times = times_[result.shape];
+  times.is_settled = true;
+  if (times.narrower && !times.is_on_trial) begin_trial(times, result.guided != nullptr);
   // There was none with a wider margin.
   if (!result.guided && find_plan(result.shape) != guided_.end()) return;
   if (result.guided) {
@@ -172,6 +178,15 @@ void Guidance::take_plan(PlanResult result) {
   } else {
     last_plan_ = std::move(result);
   }
+}
+
+// Steps went by the old plan until now.
+void Guidance::begin_trial(Times& times, bool is_there) {
+  if (!is_there) times.narrower = nullptr;
+  times.is_on_trial = is_there;
+  times.guided_steps = 0;
+  times.guided_seconds = 0;
+  times.looks_at_stalls = 0;
 }
 
 void Guidance::use_plan(PlanResult result) {
@@ -218,7 +233,7 @@ void Guidance::note_time(double seconds) {
     Times& times = times_[last_guided_shape_];
     // The first one moves things to where the plan expects them.
     if (++times.guided_steps > 1) times.guided_seconds = shortest(times.guided_seconds, seconds);
-    if (times.guided_steps >= kMarginTrialSteps && times.narrower) {
+    if (times.guided_steps >= kMarginTrialSteps && times.is_on_trial) {
       drop_slow_margin(last_guided_shape_, times);
     }
     if (times.guided_steps == kTrialSteps) drop_slow_plan(last_guided_shape_, times);

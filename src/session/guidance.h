@@ -72,6 +72,8 @@ class Guidance {
     // The plan with the narrower margin, and how long steps took with that; none: there was none.
     std::shared_ptr<const PlanResult> narrower;
     double narrower_seconds = 0;
+    // The wider one is there.
+    bool is_on_trial = false;
   };
 
   void take_plan(PlanResult result);
@@ -84,6 +86,7 @@ class Guidance {
   void note_shortages(std::uint64_t shape, std::int64_t shortages);
   void widen_margin(const PlanResult& planned, Times& times);
   void drop_slow_margin(std::uint64_t shape, Times& times);
+  static void begin_trial(Times& times, bool is_there);
   void use_plan(PlanResult result);
   std::vector<PlanResult>::iterator find_plan(std::uint64_t shape);
   void drop_slow_plan(std::uint64_t shape, Times& times);

@@ -98,6 +98,23 @@ TEST(Relocation, ATrainingDoesNotNoticeThatItsTensorsWereMoved) {
   }
 }
 
+// After the write the two have nothing in common, but the old block once was the other's.
+TEST(Relocation, ACopyOnWriteKeepsBothApart) {
+  LT_SKIP_IF(why_skip());
+  if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";
+  const SessionOptions options = options_for(1 << 20);
+  session::ManagedDevice& managed = session::device_named(options.device, {});
+  Session session(options);
+  const at::Tensor first = at::ones({1000}, test_device()) + 1;
+  const at::Tensor second = at::_lazy_clone(first);
+  first.add_(1);
+  for (int i = 0; i < 3; ++i) {
+    move_everything(managed);
+    EXPECT_EQ(first.sum().item<float>(), 3000);
+    EXPECT_EQ(second.sum().item<float>(), 2000);
+  }
+}
+
 TEST(Relocation, WhatIsHeldStaysWhereItIs) {
   LT_SKIP_IF(why_skip());
   if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";

@@ -64,6 +64,10 @@ void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
     give_native(reserved_bytes(native_, device_) + kNativeHeadroomBytes);
     shrink_to_share();
   }
+  // What is freed is used again in the order of one stream.
+  if (stream != stream_.load(std::memory_order_relaxed) && arena_.pages() > 0) {
+    LT_CUDA(cudaDeviceSynchronize());
+  }
   stream_.store(stream, std::memory_order_relaxed);
   is_on_.store(true, std::memory_order_release);
 }
@@ -213,6 +217,8 @@ bool LargeBlocks::take_back(std::int64_t headroom_bytes) {
   const std::int64_t needed = reserved_bytes(native_, device_) + headroom_bytes;
   if (native_bytes_ - needed < arena_.page_bytes()) return false;
   give_native(needed);
+  // Another thread may have made it grow until the limit was set.
+  native_bytes_ = std::max(native_bytes_, reserved_bytes(native_, device_));
   return true;
 }
 

@@ -138,6 +138,7 @@ void Ledger::rename_block(void* from, void* to) {
 
 bool Ledger::move_together(MovableBlocks& blocks) {
   if (overflow() != nullptr) return false;
+  pleas_.fetch_add(1, std::memory_order_relaxed);
   Evictor* evictor = evictor_.load(std::memory_order_acquire);
   return evictor != nullptr && evictor->move_together(blocks);
 }

@@ -190,9 +190,12 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   // New pages join what is free at the end, so fewer are needed than asked for.
   const std::int64_t missing = units - free_at_end(units);
   const std::int64_t missing_pages = (missing + units_per_page_ - 1) / units_per_page_;
-  if (missing_pages <= new_pages && grow(missing_pages)) {
-    new_pages -= missing_pages;
-    block = find_run(units);
+  if (missing_pages <= new_pages) {
+    const std::int64_t pages_before = present_pages_;
+    const bool is_grown = grow(missing_pages);
+    // Some may have been made before the device had no more.
+    new_pages -= present_pages_ - pages_before;
+    if (is_grown) block = find_run(units);
     if (block.address != 0) return block;
   }
   // Two broken pages cost less than a stitch.

@@ -136,6 +136,8 @@ bool Books::can_manage(const at::Tensor& tensor, Lock&) const {
 }
 
 void Books::own_block(Cell& cell) {
+  // Others may still have the old one, as where torch copied on a write.
+  if (cell.data != nullptr) device_.ledger().clear_owner(cell.data, &cell);
   cell.data = bytes_of(*cell.impl);
   if (cell.data == nullptr) return;
   const auto block = device_.ledger().set_owner(cell.data, &cell);
@@ -455,8 +457,9 @@ bool Books::step_aside(Lock& lock) {
     const Cell& cell = *entry.second;
     return cell.weak.expired() || (cell.value->is_resident() && cell.value->pins == 0);
   });
-  if (is_calm) device_.ledger().set_overflow(&device_.overflow());
-  return is_calm;
+  if (!is_calm || !quiet_uses_.empty()) return false;
+  device_.ledger().set_overflow(&device_.overflow());
+  return true;
 }
 
 void Books::come_back(Lock& lock) {

@@ -274,7 +274,7 @@ class Books final : public engine::Evictor {
   std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);
   void take_bytes_away(Value& value, Lock& lock);
   bool is_used_quietly(const Value& value) const;
-  // Null: it has none, or is being copied.
+  // Null: it has none that could let go of it now.
   Cell* owner_of(void* data) const;
   bool may_relocate(const Value& value) const;
   bool relocate(const engine::BlockMove& move, const c10::Storage& storage, Lock& lock);

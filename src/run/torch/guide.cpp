@@ -28,11 +28,12 @@ void Guide::begin_step(bool is_guided, bool is_timed) {
 std::optional<StepStalls> Guide::take_stalls() {
   std::optional<std::vector<engine::Stall>> stalls = stalls_.take();
   if (!stalls) return std::nullopt;
-  return StepStalls{.shape = std::exchange(timed_shape_, 0), .stalls = *std::move(stalls)};
+  return StepStalls{.step = std::exchange(timed_step_, nullptr), .stalls = *std::move(stalls)};
 }
 
 void Guide::start(StepP step) {
   step_ = std::move(step);
+  stream_ = books_.device().current_stream();
   position_ = 0;
   cells_.assign(step_->trace().storages().size(), nullptr);
   versions_.assign(step_->trace().storages().size(), 0);
@@ -89,7 +90,7 @@ void Guide::end_step(Books::Lock& lock) {
   for (const std::int32_t action : std::exchange(due_moves_, {})) {
     move(std::get<Move>(step_->plan().actions[static_cast<std::size_t>(action)]), lock);
   }
-  if (is_timed_) timed_shape_ = step_->shape();
+  if (is_timed_) timed_step_ = step_;
   note_survivors();
   leave_step();
 }
@@ -216,6 +217,8 @@ bool Guide::expects_quiet(std::uint64_t signature) const {
 }
 
 bool Guide::are_ready(std::span<c10::StorageImpl* const> arguments, void* stream) const {
+  // Nobody would mark what it uses as shared between streams.
+  if (stream != stream_) return false;
   const engine::StepScript& script = step_->script();
   const auto storages = script.arguments(script.lines[position_]);
   if (storages.size() != arguments.size()) return false;

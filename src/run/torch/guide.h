@@ -29,8 +29,8 @@ struct GuideCounters {
 
 // What a step waited for, by the plan that it followed to its end.
 struct StepStalls {
-  // 0: it did not.
-  std::uint64_t shape = 0;
+  // Null: it did not.
+  std::shared_ptr<const engine::GuidedStep> step;
   std::vector<engine::Stall> stalls;
 };
 
@@ -176,6 +176,8 @@ class Guide final : public BurialObserver {
   GuideStep last_;
   bool is_at_start_ = false;
   StepP step_;
+  // That it began on.
+  void* stream_ = nullptr;
   std::atomic<bool> may_be_quiet_{false};
   // From position_ on: views that may pass, and that did.
   std::atomic<int> views_ahead_{0};
@@ -192,7 +194,7 @@ class Guide final : public BurialObserver {
   std::deque<std::int32_t> due_moves_;
   engine::Stalls stalls_;
   bool is_timed_ = false;
-  std::uint64_t timed_shape_ = 0;
+  StepP timed_step_;
   // Whether the cell is that of the last step, and no op has shown yet that it is right.
   std::vector<bool> is_guess_;
   // What outlived the last step that followed its plan to the end.

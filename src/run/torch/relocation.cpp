@@ -11,17 +11,22 @@
 
 namespace lowtide::run {
 
+// Whoever copies it has its address; and what another stream does with it, ours knows nothing of.
 Cell* Books::owner_of(void* data) const {
   const auto block = device_.ledger().find_block(data);
-  // Whoever copies it has its address.
-  return block && !block->is_copied ? static_cast<Cell*>(block->owner) : nullptr;
+  if (!block || block->is_copied || block->stream != device_.current_stream()) return nullptr;
+  auto* cell = static_cast<Cell*>(block->owner);
+  // Torch may have given the storage other bytes.
+  const bool is_there = cell != nullptr && !cell->weak.expired() && cell->data == data &&
+                        bytes_of(*cell->impl) == data;
+  return is_there ? cell : nullptr;
 }
 
 // Nobody has its address: the same that may be evicted, and what only the rules keep.
 bool Books::may_relocate(const Value& value) const {
   if (!value.is_resident() || value.pins > 0 || is_used_quietly(value)) return false;
   const Cell* cell = value.place;
-  return cell != nullptr && cell->holds == 0 && !cell->weak.expired() && owns_block(value);
+  return cell != nullptr && cell->holds == 0 && owns_block(value);
 }
 
 bool Books::relocate(const engine::BlockMove& move, const c10::Storage& storage, Lock&) {
@@ -33,6 +38,8 @@ bool Books::relocate(const engine::BlockMove& move, const c10::Storage& storage,
   if (!is_plain || !may_relocate(value)) return false;
   try {
     device_.copy_within(move.to, move.from, value.bytes);
+    // Copies to the host come after this one.
+    advance();
   } catch (const DeviceError&) {
     // It stays where it is.
     return false;
@@ -40,8 +47,6 @@ bool Books::relocate(const engine::BlockMove& move, const c10::Storage& storage,
   device_.ledger().rename_block(move.from, move.to);
   redirect_bytes(*cell->impl, move.to);
   own_block(*cell);
-  // Copies to the host come after this one.
-  advance();
   value.last_use = op_number;
   ++counters.relocations;
   return true;
@@ -50,6 +55,8 @@ bool Books::relocate(const engine::BlockMove& move, const c10::Storage& storage,
 bool Books::move_together(engine::MovableBlocks& blocks) {
   Lock lock(*this);
   bury_dead(lock);
+  // The ops may have been let pass since.
+  if (device_.ledger().overflow() != nullptr) return false;
   const auto may_move = [this](void* data) {
     const Cell* cell = owner_of(data);
     return cell != nullptr && may_relocate(*cell->value);
