@@ -148,9 +148,8 @@ class Rounds {
   // Counts are since the session began.
   static void say(int step, double seconds, const SessionStats& so_far) {
     std::cerr << base::printed(
-        "  step %d: %.1f ms, so far %lld stitches, %lld relocations, %lld shortages, %lld "
-        "evictions, "
-        "%lld plans\n",
+        "  step %d: %.1f ms, so far %lld stitches, %lld relocations, %lld shortages, "
+        "%lld evictions, %lld plans\n",
         step, seconds * 1e3, static_cast<long long>(so_far.stitches),
         static_cast<long long>(so_far.relocations), static_cast<long long>(so_far.shortages),
         static_cast<long long>(so_far.evictions), static_cast<long long>(so_far.plans));

@@ -12,6 +12,11 @@
 namespace lowtide::torch_test {
 namespace {
 
+std::string why_skip_here() {
+  if (!why_skip().empty() || test_device().is_cpu()) return why_skip();
+  return "blocks in pages cannot be given away one by one";
+}
+
 // Moves all blocks that may be moved to memory of their own.
 class Elsewhere final : public engine::MovableBlocks {
  public:
@@ -76,8 +81,7 @@ int move_everything(session::ManagedDevice& managed, Blocks blocks = {}) {
 }
 
 TEST(Relocation, ATrainingDoesNotNoticeThatItsTensorsWereMoved) {
-  LT_SKIP_IF(why_skip());
-  if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";
+  LT_SKIP_IF(why_skip_here());
   for (const char* name : {"convolution_unet", "attention_fused_dropout"}) {
     constexpr int kSteps = 5;
     const Program& chosen = program(name);
@@ -102,8 +106,7 @@ TEST(Relocation, ATrainingDoesNotNoticeThatItsTensorsWereMoved) {
 
 // After the write the two have nothing in common, but the old block once was the other's.
 TEST(Relocation, ACopyOnWriteKeepsBothApart) {
-  LT_SKIP_IF(why_skip());
-  if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";
+  LT_SKIP_IF(why_skip_here());
   const SessionOptions options = options_for(1 << 20);
   session::ManagedDevice& managed = session::device_named(options.device, {});
   Session session(options);
@@ -118,8 +121,7 @@ TEST(Relocation, ACopyOnWriteKeepsBothApart) {
 }
 
 TEST(Relocation, WhatIsHeldStaysWhereItIs) {
-  LT_SKIP_IF(why_skip());
-  if (!test_device().is_cpu()) GTEST_SKIP() << "blocks in pages cannot be given away one by one";
+  LT_SKIP_IF(why_skip_here());
   const SessionOptions options = options_for(1 << 20);
   session::ManagedDevice& managed = session::device_named(options.device, {});
   Session session(options);

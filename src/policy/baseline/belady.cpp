@@ -21,6 +21,7 @@
 #include "policy/hybrid/copy_lane.h"
 #include "policy/hybrid/step_clock.h"
 #include "policy/option_reader.h"
+#include "policy/storages_to_move.h"
 #include "solve/range_max.h"
 
 namespace lowtide::policy {
@@ -55,7 +56,8 @@ class BeladyPlanner {
         trace_(*problem.trace),
         lifetimes_(*trace_.lifetimes()),
         costs_(trace_, problem.machine),
-        clock_(problem) {
+        clock_(problem),
+        moves_(storages_to_move(problem)) {
     for (std::size_t i = 0; i < trace_.values().size(); ++i) add_gaps(make_id<ValueId>(i));
     for (auto& [storage, choice] : around_) choices_.push_back(std::move(choice));
     for (Choice& choice : choices_) choice.seconds = length(choice);
@@ -85,9 +87,7 @@ class BeladyPlanner {
 
   void add_gaps(ValueId value) {
     const Storage& storage = trace_.storage_of(value);
-    const bool fits_tier =
-        !problem_.machine.tiers.empty() && reserve(trace_.value(value).storage, storage);
-    if (storage.pinned || !fits_tier) return;
+    if (!moves_[trace_.value(value).storage.slot()]) return;
     const trace::Lifetime& life = lifetimes_.of(value);
     const bool goes_round = storage.at_start && storage.at_end;
     Tick last_use = life.born;
@@ -97,17 +97,6 @@ class BeladyPlanner {
       last_use = read;
     }
     if (life.dies > last_use) add_gap({value, last_use, never()}, life.at_end && goes_round);
-  }
-
-  // The tier could hold all that may move at once.
-  bool reserve(StorageId id, const Storage& storage) {
-    const auto [known, is_new] = has_room_.try_emplace(id.slot(), false);
-    if (!is_new) return known->second;
-    if (storage.bytes > problem_.machine.tiers.front().capacity_bytes - reserved_bytes_)
-      return false;
-    reserved_bytes_ += storage.bytes;
-    known->second = true;
-    return true;
   }
 
   void add_gap(const Gap& gap, bool goes_round) {
@@ -200,8 +189,8 @@ class BeladyPlanner {
   const trace::Lifetimes& lifetimes_;
   const cost::CostTable costs_;
   const StepClock clock_;
-  std::map<std::size_t, bool> has_room_;
-  std::int64_t reserved_bytes_ = 0;
+  // By storage: whether it may.
+  const std::vector<bool> moves_;
   std::vector<Choice> choices_;
   // Of storages that are there before and after the step.
   std::map<std::size_t, Choice> around_;

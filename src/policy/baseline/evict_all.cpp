@@ -17,6 +17,7 @@
 #include "policy/factories.h"
 #include "policy/gap_writer.h"
 #include "policy/option_reader.h"
+#include "policy/storages_to_move.h"
 
 namespace lowtide::policy {
 namespace {
@@ -53,7 +54,7 @@ class EvictAll final : public Policy {
   GapDecisions decide(const Problem& problem, const trace::Lifetimes& lifetimes, By by) const {
     const Trace& trace = *problem.trace;
     const std::vector<bool> dropped = choose_dropped(trace, lifetimes, by);
-    const std::vector<bool> moved = choose_moved(problem);
+    const std::vector<bool> moved = storages_to_move(problem);
     GapDecisions decisions;
     for (std::size_t i = 0; i < trace.values().size(); ++i) {
       const auto value = make_id<ValueId>(i);
@@ -64,21 +65,6 @@ class EvictAll final : public Policy {
       }
     }
     return decisions;
-  }
-
-  // Storages that move: all that may, as long as the tier could hold them together.
-  static std::vector<bool> choose_moved(const Problem& problem) {
-    const Trace& trace = *problem.trace;
-    std::vector<bool> moved(trace.storages().size(), false);
-    if (problem.machine.tiers.empty()) return moved;
-    std::int64_t left = problem.machine.tiers.front().capacity_bytes;
-    for (std::size_t i = 0; i < moved.size(); ++i) {
-      const Storage& storage = trace.storages()[i];
-      if (storage.pinned || storage.bytes > left) continue;
-      left -= storage.bytes;
-      moved[i] = true;
-    }
-    return moved;
   }
 
   // Values whose chain of dropped and dead ancestors is short enough. Not those that outlive the

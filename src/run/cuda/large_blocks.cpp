@@ -35,6 +35,11 @@ std::int64_t reserved_bytes(c10::cuda::CUDACachingAllocator::CUDAAllocator& nati
   return native.getDeviceStats(device).reserved_bytes[0].current;
 }
 
+void wait_for(c10::DeviceIndex device) {
+  const c10::cuda::CUDAGuard guard(device);
+  LT_CUDA(cudaDeviceSynchronize());
+}
+
 }  // namespace
 
 int LargeBlocks::page_size_for(std::int64_t budget_bytes) {
@@ -49,10 +54,7 @@ LargeBlocks::LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native,
       device_(device),
       pages_(device, bytes_of(page_size)),
       arena_(pages_, kUnitBytes, device_bytes / pages_.page_bytes(),
-             [device] {
-               const c10::cuda::CUDAGuard guard(device);
-               LT_CUDA(cudaDeviceSynchronize());
-             }),
+             [device] { wait_for(device); }),
       native_limit_(native, device, device_bytes) {}
 
 void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
@@ -66,7 +68,7 @@ void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
   }
   // What is freed is used again in the order of one stream.
   if (stream != stream_.load(std::memory_order_relaxed) && arena_.pages() > 0) {
-    LT_CUDA(cudaDeviceSynchronize());
+    wait_for(device_);
   }
   stream_.store(stream, std::memory_order_relaxed);
   is_on_.store(true, std::memory_order_release);

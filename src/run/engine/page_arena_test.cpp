@@ -246,24 +246,41 @@ TEST_F(PageArenaTest, PagesThatAreNotEnoughAreMadeAllTheSame) {
   arena.free(second);
 }
 
+// What blocks were filled with.
+struct Filled {
+  std::int64_t bytes;
+  unsigned char byte;
+};
+using FilledBlocks = std::map<void*, Filled>;
+
+void fill(FilledBlocks& blocks, void* block, std::int64_t bytes, base::Random& random) {
+  const auto byte = static_cast<unsigned char>(random.below(256));
+  std::memset(block, byte, static_cast<std::size_t>(bytes));
+  ASSERT_TRUE(blocks.emplace(block, Filled{bytes, byte}).second);
+}
+
+// Any of them, which must still have what it was filled with. Returns its size.
+std::int64_t free_one(PageArena& arena, FilledBlocks& blocks, base::Random& random) {
+  auto block = blocks.begin();
+  std::advance(block, random.below(blocks.size()));
+  const auto [data, filled] = *block;
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::int64_t at = 0; at < filled.bytes; at += kUnitBytes / 2) {
+    EXPECT_EQ(bytes[at], filled.byte);
+  }
+  EXPECT_EQ(arena.free(data), filled.bytes);
+  blocks.erase(block);
+  return filled.bytes;
+}
+
 TEST_F(PageArenaTest, ContentsSurviveAllMoves) {
   base::Random random(8);
-  struct Filled {
-    std::int64_t bytes;
-    unsigned char byte;
-  };
-  std::map<void*, Filled> blocks;
+  FilledBlocks blocks;
   int moved = 0;
   for (int i = 0; i < 6000; ++i) {
     if (!blocks.empty() && random.below(5) < 2) {
-      auto block = blocks.begin();
-      std::advance(block, random.below(blocks.size()));
-      const auto* bytes = static_cast<const unsigned char*>(block->first);
-      for (std::int64_t at = 0; at < block->second.bytes; at += kUnitBytes / 2) {
-        ASSERT_EQ(bytes[at], block->second.byte);
-      }
-      arena.free(block->first);
-      blocks.erase(block);
+      free_one(arena, blocks, random);
+      ASSERT_FALSE(HasFailure());
       continue;
     }
     const auto bytes = static_cast<std::int64_t>(1 + random.below(60)) * kUnitBytes;
@@ -288,10 +305,7 @@ TEST_F(PageArenaTest, ContentsSurviveAllMoves) {
       }
       block = arena.allocate(bytes, pages_to_make());
     }
-    if (block == nullptr) continue;
-    const auto byte = static_cast<unsigned char>(random.below(256));
-    std::memset(block, byte, static_cast<std::size_t>(bytes));
-    ASSERT_TRUE(blocks.emplace(block, Filled{bytes, byte}).second);
+    if (block != nullptr) fill(blocks, block, bytes, random);
   }
   EXPECT_GT(moved, 100);
   for (const auto& [block, filled] : blocks) EXPECT_EQ(arena.free(block), filled.bytes);
@@ -385,24 +399,13 @@ TEST_F(PageArenaTest, AFailedMappingLosesNothing) {
 // written to it, so no two blocks share a byte.
 TEST_F(PageArenaTest, ManyBlocksKeepTheirContents) {
   base::Random random(3);
-  struct Filled {
-    std::int64_t bytes;
-    unsigned char byte;
-  };
-  std::map<void*, Filled> blocks;
+  FilledBlocks blocks;
   std::int64_t used = 0;
   for (int i = 0; i < 20000; ++i) {
     const bool frees = !blocks.empty() && random.below(2) == 0;
     if (frees) {
-      auto block = blocks.begin();
-      std::advance(block, random.below(blocks.size()));
-      const auto* bytes = static_cast<const unsigned char*>(block->first);
-      for (std::int64_t at = 0; at < block->second.bytes; at += kUnitBytes / 2) {
-        ASSERT_EQ(bytes[at], block->second.byte);
-      }
-      ASSERT_EQ(arena.free(block->first), block->second.bytes);
-      used -= block->second.bytes;
-      blocks.erase(block);
+      used -= free_one(arena, blocks, random);
+      ASSERT_FALSE(HasFailure());
     } else {
       const auto units = static_cast<std::int64_t>(1 + random.below(random.below(2) == 0 ? 6 : 80));
       const std::int64_t bytes = units * kUnitBytes;
@@ -412,9 +415,7 @@ TEST_F(PageArenaTest, ManyBlocksKeepTheirContents) {
         ASSERT_NE(block, nullptr);
       }
       if (block == nullptr) continue;
-      const auto byte = static_cast<unsigned char>(random.below(256));
-      std::memset(block, byte, static_cast<std::size_t>(bytes));
-      ASSERT_TRUE(blocks.emplace(block, Filled{bytes, byte}).second);
+      fill(blocks, block, bytes, random);
       used += bytes;
     }
     ASSERT_EQ(arena.pages() * kPageBytes - arena.free_bytes(), used);
