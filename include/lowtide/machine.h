@@ -51,6 +51,9 @@ struct Machine {
   double op_seconds = 0;
   /// Host time to issue an op whose own was not measured.
   double launch_seconds = 0;
+  /// Host time that a run under a plan takes beyond that: for each op, and for each action.
+  double watch_seconds = 0;
+  double action_seconds = 0;
 
   const Tier& tier(TierId id) const { return tiers[id.slot()]; }
 };

@@ -107,6 +107,8 @@ Machine parse_machine(std::string_view text) {
   machine.memory_bytes_per_second = not_negative(in, "memory_bytes_per_second", 0);
   machine.op_seconds = not_negative(in, "op_seconds", 0);
   machine.launch_seconds = not_negative(in, "launch_seconds", 0);
+  machine.watch_seconds = not_negative(in, "watch_seconds", 0);
+  machine.action_seconds = not_negative(in, "action_seconds", 0);
   return machine;
 }
 
@@ -120,7 +122,9 @@ std::string print_machine(const Machine& machine) {
                 {"flops_per_second", machine.flops_per_second},
                 {"memory_bytes_per_second", machine.memory_bytes_per_second},
                 {"op_seconds", machine.op_seconds},
-                {"launch_seconds", machine.launch_seconds}};
+                {"launch_seconds", machine.launch_seconds},
+                {"watch_seconds", machine.watch_seconds},
+                {"action_seconds", machine.action_seconds}};
   for (const Tier& tier : machine.tiers) document["tiers"].push_back(tier_json(tier));
   return document.dump(1) + "\n";
 }

@@ -37,7 +37,7 @@ double op_seconds(const Trace& trace, const Op& op, const Machine& machine) {
 }
 
 double issue_seconds(const Op& op, const Machine& machine) {
-  return op.host_seconds.value_or(machine.launch_seconds);
+  return op.host_seconds.value_or(machine.launch_seconds) + machine.watch_seconds;
 }
 
 std::int64_t device_bytes(std::int64_t bytes, const Machine& machine) {

@@ -92,6 +92,7 @@ class Guidance {
   void drop_slow_plan(std::uint64_t shape, Times& times);
   std::int64_t outside_bytes(const Trace& trace);
   Problem problem_for(const std::shared_ptr<const Trace>& trace, std::int64_t outside) const;
+  Machine machine_for(const Trace& trace) const;
   Machine machine() const;
   std::int64_t held_and_away_bytes();
 

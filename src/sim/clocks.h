@@ -24,6 +24,8 @@ class Clocks {
   // Stalls from here on belong to this op.
   void begin_tick(OpId op) { op_ = op; }
 
+  // The host is busy with something that the device does not take part in.
+  void work_on_host(double seconds) { host_ += seconds; }
   // The host issues a copy, or work for its own processor; the time at which that can start.
   double issue(double issue_seconds);
   // The next work on the device does not start before the copy has ended.

@@ -139,6 +139,7 @@ void Simulation::release(Tick tick) {
 
 const Action& Simulation::take_action(std::int32_t index) {
   timeline_.actions.push_back({.op = op_, .action = index});
+  clocks_.work_on_host(machine_.action_seconds);
   return plan_.actions[static_cast<std::size_t>(index)];
 }
 

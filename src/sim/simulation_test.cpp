@@ -175,6 +175,16 @@ TEST(Simulation, ReplayCostsTheHostTimeToo) {
   EXPECT_EQ(step.run("drop a.0 after 1\nrun 0 before 3\n").seconds, 16);
 }
 
+TEST(Simulation, CarryingOutAPlanCostsTheHostTime) {
+  TestStep step(kChain);
+  step.problem.machine.launch_seconds = 2;
+  step.problem.machine.watch_seconds = 1;
+  // Four ops are issued as they are above, and a fifth; the drop and the replay take the host twice
+  // the time besides.
+  step.problem.machine.action_seconds = 5;
+  EXPECT_EQ(step.run("drop a.0 after 1\nrun 0 before 3\n").seconds, 16 + 2 * 5);
+}
+
 TEST(Simulation, PlanOverItsBudgetRunsToTheEndAndShowsIt) {
   const Timeline timeline = TestStep(kChain, 7).run("");
   EXPECT_EQ(timeline.seconds, 4);

@@ -18,9 +18,10 @@ constexpr std::size_t kReadersAsked = 6;
 
 }  // namespace
 
-ReplayPrices::ReplayPrices(const TideStep& step, double shared)
+ReplayPrices::ReplayPrices(const TideStep& step, double shared, double host_share)
     : step_(step),
       shared_(shared),
+      host_share_(host_share),
       here_(step.trace.values().size(), false),
       seen_(step.trace.ops().size(), -1) {}
 
@@ -42,7 +43,7 @@ double ReplayPrices::seconds(ValueId value, Tick now) {
   for (std::size_t i = 0; i < open_.size() && i < kLongestReplay; ++i) {
     auto [op, factor] = open_[i];
     if (is_replayed_anyway(op, now, value)) factor *= shared_;
-    seconds += factor * step_.replay_seconds(op);
+    seconds += factor * step_.replay_seconds(op, host_share_);
     for (const Use& read : step_.trace.reads(op)) {
       if (read.side_effect || here_[read.value.slot()]) continue;
       const OpId producer = step_.trace.value(read.value).producer;

@@ -15,7 +15,8 @@ class ReplayPrices {
  public:
   // `shared` is the part of an op's seconds that counts where the op has to be replayed anyway, for
   // the sake of another value.
-  ReplayPrices(const TideStep& step, double shared);
+  // `host_share`: see TideStep::replay_seconds.
+  ReplayPrices(const TideStep& step, double shared, double host_share);
 
   void set_here(ValueId value, bool here) { here_[value.slot()] = here; }
 
@@ -31,6 +32,7 @@ class ReplayPrices {
 
   const TideStep& step_;
   double shared_;
+  double host_share_;
   // By value: whether it is within reach, on the device or in a tier.
   std::vector<bool> here_;
   // By op: the number of the last search that met it.

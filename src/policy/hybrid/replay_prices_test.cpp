@@ -31,7 +31,7 @@ constexpr trace::Tick kNow = 2;
 struct Prices {
   sim::TestStep test{kTwins, 20};
   TideStep step{test.problem};
-  ReplayPrices prices{step, 0.5};
+  ReplayPrices prices{step, 0.5, 0};
 
   Prices() {
     for (std::int32_t i = 0; i < 4; ++i) prices.set_here(ValueId{i}, true);

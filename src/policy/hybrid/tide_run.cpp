@@ -29,7 +29,7 @@ class Runner {
         costs_(step.costs),
         weights_(weights),
         swaps_(swaps),
-        prices_(step, weights.shared),
+        prices_(step, weights.shared, weights.host_share),
         large_([this](ValueId value) { return score(value); }),
         small_([this](ValueId value) { return score(value); }),
         values_(trace_.values().size()),

@@ -18,6 +18,7 @@ struct TideWeights {
   double horizon = 0.03;
   // See ReplayPrices.
   double shared = 0.5;
+  double host_share = 0;
   // Whether replayed values that the program has let go of stay for further replays.
   bool keep_dead = false;
   // Whether anything may be dropped that has to be replayed later.

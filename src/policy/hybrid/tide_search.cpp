@@ -59,6 +59,7 @@ class Search {
       : cautious_(with_slower_links(problem)), step_(cautious_), random_(options.seed) {
     first_.weights.may_replay = options.may_recompute;
     if (!options.may_swap) first_.wishes.link_share = 0;
+    if (step_.is_host_bound()) first_.weights.host_share = 1;
     const auto ops = static_cast<double>(problem.trace->ops().size());
     tries_left_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)),
                              kLeastTries, kMostTries);
@@ -115,6 +116,9 @@ class Search {
   }
 
   void improve() {
+    Guess other = best_->guess;
+    other.weights.host_share = 1 - other.weights.host_share;
+    attempt(std::move(other));
     group_values();
     if (groups_.empty()) return;
     while (tries_left_ > 0) {
@@ -130,7 +134,7 @@ class Search {
 
   void vary_settings(Guess& guess) {
     const double factor = random_.uniform() < 0.5 ? 0.7 : 1.4;
-    switch (random_.below(5)) {
+    switch (random_.below(6)) {
       case 0:
         guess.wishes.link_share *= factor;
         break;
@@ -142,6 +146,9 @@ class Search {
         break;
       case 3:
         guess.weights.keep_dead = !guess.weights.keep_dead;
+        break;
+      case 4:
+        guess.weights.host_share = 2 * random_.uniform();
         break;
       default:
         guess.weights.shared = random_.uniform();

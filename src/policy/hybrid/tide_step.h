@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,12 +35,23 @@ struct TideStep {
   // The first read of a value at a tick or later; the end of the step if it outlives that; one more
   // if nobody wants it any more.
   trace::Tick next_read(ValueId value, trace::Tick from) const;
-  // What a replay of an op costs: its time on the device, or on the host where that shows.
-  double replay_seconds(OpId op) const { return seconds_of_[op.slot()]; }
+  // What a replay of an op costs: its time on the device, or on the host where that shows. That is
+  // where it is longer than the host's lead, or, where the host has none, such a share of it.
+  double replay_seconds(OpId op, double host_share) const {
+    const Replay& replay = replays_[op.slot()];
+    return std::max(replay.seconds, host_share * replay.host_seconds);
+  }
+  // Whether the device waits for the host even in the plain step, or nearly so.
+  bool is_host_bound() const;
   trace::Tick never() const { return lifetimes.end() + 1; }
 
  private:
-  std::vector<double> seconds_of_;
+  struct Replay {
+    double seconds;
+    double host_seconds;
+  };
+  // By op.
+  std::vector<Replay> replays_;
 };
 
 }  // namespace lowtide::policy

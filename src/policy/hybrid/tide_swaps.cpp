@@ -114,7 +114,7 @@ class Chooser {
         wishes_.prices.empty() ? 1 : static_cast<double>(wishes_.prices[c.value.slot()]);
     const double seconds =
         step_.reach.can_drop(c.value)
-            ? step_.replay_seconds(producer)
+            ? step_.replay_seconds(producer, 0)
             : static_cast<double>(step_.costs.value(c.value)) * wishes_.source_price;
     const double share = may_be_wanted_early(c) ? kWantedEarlyShare : 1;
     return share * price * seconds / static_cast<double>(step_.costs.value(c.value)) *

@@ -92,6 +92,37 @@ TEST(Tide, WhatIsDearToReplayStaysWhileThereIsAnotherWay) {
             "drop b.0 before 3\nrun 1 before 6\n");
 }
 
+// Four small values that are soon computed again, or a large one that takes a little longer.
+TEST(Tide, FewReplaysAreWorthMoreToABusyHost) {
+  TestStep step(R"(
+storage w 1 parameter start end
+storage a 5 activation
+storage b 5 activation
+storage c 5 activation
+storage d 5 activation
+storage e 20 activation
+storage t 20 activation
+storage g 1 activation end
+op fa forward : w -> a
+op fb forward : w -> b
+op fc forward : w -> c
+op fd forward : w -> d
+op fe forward device=6 : w -> e
+op peak forward : w -> t
+op ge backward : e -> g
+op gd backward : d g -> g
+op gc backward : c g -> g
+op gb backward : b g -> g
+op ga backward : a g -> g
+)",
+                42);
+  const PolicyOptions only_replays{{"floor", "no"}, {"swap", "no"}};
+  EXPECT_EQ(replays_of(plan_of(step, "tide", only_replays)), 4);
+  step.problem.machine.watch_seconds = 1;
+  step.problem.machine.action_seconds = 3;
+  EXPECT_EQ(replays_of(plan_of(step, "tide", only_replays)), 1);
+}
+
 TEST(Tide, IsNeverSlowerThanThePoliciesItContains) {
   for (const std::string_view trace : {kFreeTime, kChain}) {
     for (std::int64_t budget = 22; budget < 41; ++budget) {
