@@ -26,7 +26,8 @@ PageArena::PageArena(PageMapper& mapper, std::int64_t unit_bytes, std::int64_t m
       page_bytes_(mapper.page_bytes()),
       units_per_page_(page_bytes_ / unit_bytes),
       most_pages_(most_pages),
-      wait_(std::move(wait)) {
+      wait_(std::move(wait)),
+      free_(units_per_page_) {
   LT_CHECK(page_bytes_ % unit_bytes_ == 0, "a page has a whole number of units");
 }
 
@@ -47,7 +48,7 @@ void* PageArena::allocate(std::int64_t bytes, std::int64_t new_pages, bool may_s
   if (block.address == 0) block = find_block(units, new_pages, may_stitch);
   if (block.address == 0) return nullptr;
   note_place(units, block);
-  for (const Run& run : *block.runs) take(run);
+  for (const Run& run : *block.runs) free_.take(run);
   if (block.stitch != nullptr) block.stitch->last_use = ++clock_;
   void* data = reinterpret_cast<void*>(block.address);
   if (put_.size() < RecurringBlocks::kMostBlocks) put_.push_back(block.runs);
@@ -76,11 +77,11 @@ bool PageArena::move_elsewhere(Place& place, std::int64_t units) {
   if (!is_expected || place.is_stuck) return false;
   Runs taken;
   std::int64_t end = 0;
-  for (const auto& [first, count] : free_) {
+  for (const auto& [first, count] : free_.by_place()) {
     taken.push_back({end, first - end});
     end = first + count;
   }
-  taken.push_back({end, static_cast<std::int64_t>(states_.size()) - end});
+  taken.push_back({end, free_.units() - end});
   place.is_stuck = !layout_->move_elsewhere(number, taken);
   if (place.is_stuck) return false;
   place.laid_out = block_at(layout_->places()[number].front().first, units);
@@ -127,13 +128,10 @@ void PageArena::forget_layout() {
 
 // All that is present, less what stays where it is.
 LayoutSpace PageArena::space_to_lay_out() const {
-  LayoutSpace space = {.units = static_cast<std::int64_t>(states_.size()),
-                       .units_per_page = units_per_page_,
-                       .taken = {}};
-  for (std::int64_t unit = 0; unit < space.units; unit += units_per_page_) {
-    if (states_[static_cast<std::size_t>(unit)] == State::kAbsent) {
-      space.taken.push_back({unit, units_per_page_});
-    }
+  LayoutSpace space = {.units = free_.units(), .units_per_page = units_per_page_, .taken = {}};
+  for (std::size_t page = 0; page < is_present_.size(); ++page) {
+    if (is_present_[page]) continue;
+    space.taken.push_back({static_cast<std::int64_t>(page) * units_per_page_, units_per_page_});
   }
   for (const auto& [data, held] : blocks_) {
     if (recurring_.recurs(held.birth)) continue;
@@ -202,7 +200,8 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
   block = find_any_run(units);
   if (block.address != 0 || units < units_per_page_) return block;
   // Even if these are not enough, they are when others have been emptied.
-  const std::int64_t short_of = std::min(units / units_per_page_ + 1 - free_pages_, new_pages);
+  const std::int64_t short_of =
+      std::min(units / units_per_page_ + 1 - free_.free_pages(), new_pages);
   if (short_of > 0) grow(short_of);
   return find_stitch(units, may_stitch);
 }
@@ -215,17 +214,18 @@ PageArena::Block PageArena::block_at(std::int64_t first, std::int64_t units) con
 // already. Blocks of whole pages begin with a page, so that they break none.
 PageArena::Block PageArena::find_run(std::int64_t units) const {
   if (units % units_per_page_ != 0) return find_any_run(units);
-  for (auto run = free_by_length_.lower_bound({units, 0}); run != free_by_length_.end(); ++run) {
+  const FreeRuns::ByLength& runs = free_.by_length();
+  for (auto run = runs.lower_bound({units, 0}); run != runs.end(); ++run) {
     const auto [length, first] = *run;
-    const std::int64_t start = whole_pages_of({first, length}).first;
+    const std::int64_t start = free_.whole_pages_of({first, length}).first;
     if (start + units <= first + length) return block_at(start, units);
   }
   return {};
 }
 
 PageArena::Block PageArena::find_any_run(std::int64_t units) const {
-  const auto found = free_by_length_.lower_bound({units, 0});
-  if (found == free_by_length_.end()) return {};
+  const auto found = free_.by_length().lower_bound({units, 0});
+  if (found == free_.by_length().end()) return {};
   return block_at(found->second, units);
 }
 
@@ -291,9 +291,9 @@ void PageArena::add_page(Runs& runs, std::int64_t unit) const {
 // From the shortest runs, so that long ones remain for those who need no stitch.
 PageArena::Runs PageArena::whole_pages(std::int64_t pages, std::int64_t except) const {
   Runs runs;
-  for (const auto& [length, first] : free_by_length_) {
+  for (const auto& [length, first] : free_.by_length()) {
     if (length < units_per_page_) continue;
-    const Run whole = whole_pages_of({first, length});
+    const Run whole = free_.whole_pages_of({first, length});
     for (std::int64_t unit = whole.first; unit < whole.first + whole.count && pages > 0;
          unit += units_per_page_) {
       if (unit == except * units_per_page_) continue;
@@ -309,14 +309,14 @@ PageArena::Runs PageArena::whole_pages(std::int64_t pages, std::int64_t except) 
 std::int64_t PageArena::page_with_free_start(std::int64_t units) const {
   std::int64_t best = -1;
   std::int64_t best_length = units_per_page_ + 1;
-  for (const auto& [first, count] : free_) {
+  for (const auto& [first, count] : free_.by_place()) {
     const std::int64_t end = first + count;
     const std::int64_t start = end / units_per_page_ * units_per_page_;
     if (start >= first && end - start >= units && end - start < best_length) {
       best = start / units_per_page_;
       best_length = end - start;
     }
-    const Run whole = whole_pages_of({first, count});
+    const Run whole = free_.whole_pages_of({first, count});
     if (best < 0 && whole.count > 0) {
       best = whole.first / units_per_page_;
       best_length = units_per_page_;
@@ -325,19 +325,13 @@ std::int64_t PageArena::page_with_free_start(std::int64_t units) const {
   return best;
 }
 
-PageArena::Run PageArena::whole_pages_of(const Run& run) const {
-  const std::int64_t first = (run.first + units_per_page_ - 1) / units_per_page_ * units_per_page_;
-  const std::int64_t end = (run.first + run.count) / units_per_page_ * units_per_page_;
-  return {first, std::max<std::int64_t>(0, end - first)};
-}
-
 std::int64_t PageArena::free(void* block) {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(block);
   if (found == blocks_.end()) return 0;
   std::int64_t units = 0;
   for (const Run& run : *found->second.runs) {
-    add_free(run);
+    free_.add(run);
     units += run.count;
   }
   recurring_.died(found->second.birth);
@@ -351,70 +345,16 @@ bool PageArena::owns(void* block) const {
 }
 
 bool PageArena::is_free(const Runs& runs) const {
-  return std::all_of(runs.begin(), runs.end(), [this](const Run& run) {
-    const auto after = free_.upper_bound(run.first);
-    if (after == free_.begin()) return false;
-    const auto& [first, count] = *std::prev(after);
-    return run.first + run.count <= first + count;
-  });
-}
-
-void PageArena::set_state(const Run& run, State state) {
-  const auto first = states_.begin() + run.first;
-  std::fill(first, first + run.count, state);
-}
-
-void PageArena::erase_free(Run run) {
-  free_.erase(run.first);
-  free_by_length_.erase({run.count, run.first});
-  free_units_ -= run.count;
-  free_pages_ -= whole_pages_of(run).count / units_per_page_;
-}
-
-void PageArena::insert_free(Run run) {
-  free_.emplace(run.first, run.count);
-  free_by_length_.emplace(run.count, run.first);
-  free_units_ += run.count;
-  free_pages_ += whole_pages_of(run).count / units_per_page_;
-}
-
-void PageArena::add_free(Run run) {
-  set_state(run, State::kFree);
-  const auto after = free_.lower_bound(run.first);
-  if (after != free_.end() && after->first == run.first + run.count) {
-    const Run next = {after->first, after->second};
-    run.count += next.count;
-    erase_free(next);
-  }
-  const auto place = free_.lower_bound(run.first);
-  if (place != free_.begin()) {
-    const Run before = {std::prev(place)->first, std::prev(place)->second};
-    if (before.first + before.count == run.first) {
-      erase_free(before);
-      run = {before.first, before.count + run.count};
-    }
-  }
-  insert_free(run);
-}
-
-// Requires: all of it is free.
-void PageArena::take(const Run& run) {
-  const auto found = std::prev(free_.upper_bound(run.first));
-  const Run whole = {found->first, found->second};
-  erase_free(whole);
-  const Run before = {whole.first, run.first - whole.first};
-  const Run after = {run.first + run.count, whole.first + whole.count - run.first - run.count};
-  if (before.count > 0) insert_free(before);
-  if (after.count > 0) insert_free(after);
-  set_state(run, State::kUsed);
+  return std::all_of(runs.begin(), runs.end(),
+                     [this](const Run& run) { return free_.contains(run); });
 }
 
 // What a block of so many units could use of it.
 std::int64_t PageArena::free_at_end(std::int64_t units) const {
-  if (free_.empty()) return 0;
-  const auto& [first, count] = *free_.rbegin();
-  if (first + count != static_cast<std::int64_t>(states_.size())) return 0;
-  return units % units_per_page_ != 0 ? count : whole_pages_of({first, count}).count;
+  if (free_.by_place().empty()) return 0;
+  const auto& [first, count] = *free_.by_place().rbegin();
+  if (first + count != free_.units()) return 0;
+  return units % units_per_page_ != 0 ? count : free_.whole_pages_of({first, count}).count;
 }
 
 // At the end of the row, or, when that is reached, wherever pages were given back.
@@ -425,7 +365,7 @@ bool PageArena::grow(std::int64_t pages) {
   std::int64_t made = make_pages(end, at_end);
   if (made < at_end) return false;
   for (std::int64_t page = 0; page < end && made < pages; ++page) {
-    if (states_[static_cast<std::size_t>(page * units_per_page_)] != State::kAbsent) continue;
+    if (is_present_[static_cast<std::size_t>(page)]) continue;
     if (make_pages(page, 1) == 0) return false;
     ++made;
   }
@@ -450,11 +390,13 @@ std::int64_t PageArena::make_pages(std::int64_t first, std::int64_t count) {
   const std::int64_t end = first + number;
   if (static_cast<std::int64_t>(home_pages_.size()) < end) {
     home_pages_.resize(static_cast<std::size_t>(end), 0);
-    states_.resize(static_cast<std::size_t>(end * units_per_page_), State::kAbsent);
+    is_present_.resize(static_cast<std::size_t>(end), false);
+    free_.resize(end * units_per_page_);
   }
   std::copy(made.begin(), made.end(), home_pages_.begin() + first);
+  std::fill_n(is_present_.begin() + first, number, true);
   present_pages_ += number;
-  add_free({first * units_per_page_, number * units_per_page_});
+  free_.add({first * units_per_page_, number * units_per_page_});
   return number;
 }
 
@@ -495,17 +437,18 @@ std::int64_t PageArena::shrink(std::int64_t pages) {
   const std::lock_guard lock(mutex_);
   Runs leaving;
   std::int64_t left = pages * units_per_page_;
-  for (auto run = free_.rbegin(); run != free_.rend() && left > 0; ++run) {
-    const Run whole = whole_pages_of({run->first, run->second});
+  const FreeRuns::ByPlace& runs = free_.by_place();
+  for (auto run = runs.rbegin(); run != runs.rend() && left > 0; ++run) {
+    const Run whole = free_.whole_pages_of({run->first, run->second});
     const std::int64_t count = std::min(left, whole.count);
     if (count > 0) leaving.push_back({whole.first + whole.count - count, count});
     left -= count;
   }
   if (leaving.empty()) return 0;
   wait_();
-  std::vector<bool> is_leaving(states_.size(), false);
+  std::vector<bool> is_leaving(static_cast<std::size_t>(free_.units()), false);
   for (const Run& run : leaving) {
-    take(run);
+    free_.take(run);
     std::fill_n(is_leaving.begin() + run.first, run.count, true);
   }
   forget_stitches([&](const Stitch& stitch) {
@@ -515,10 +458,11 @@ std::int64_t PageArena::shrink(std::int64_t pages) {
     });
   });
   for (const Run& run : leaving) release(run);
-  while (!states_.empty() && states_.back() == State::kAbsent) {
-    states_.resize(states_.size() - static_cast<std::size_t>(units_per_page_));
+  while (!is_present_.empty() && !is_present_.back()) {
+    is_present_.pop_back();
     home_pages_.pop_back();
   }
+  free_.resize(static_cast<std::int64_t>(home_pages_.size()) * units_per_page_);
   return pages - left / units_per_page_;
 }
 
@@ -529,14 +473,14 @@ void PageArena::release(const Run& run) {
   for (std::int64_t page = first; page < first + count; ++page) {
     mapper_.release_page(home_pages_[static_cast<std::size_t>(page)]);
   }
-  set_state(run, State::kAbsent);
+  std::fill_n(is_present_.begin() + first, count, false);
   present_pages_ -= count;
 }
 
 std::int64_t PageArena::missing_bytes(std::int64_t bytes) const {
   const std::lock_guard lock(mutex_);
   if (bytes < page_bytes_) return rounded(bytes);
-  const std::int64_t pages = bytes / page_bytes_ + 1 - free_pages_;
+  const std::int64_t pages = bytes / page_bytes_ + 1 - free_.free_pages();
   return std::max<std::int64_t>(pages, 1) * page_bytes_;
 }
 
@@ -547,12 +491,12 @@ std::int64_t PageArena::pages() const {
 
 std::int64_t PageArena::free_pages() const {
   const std::lock_guard lock(mutex_);
-  return free_pages_;
+  return free_.free_pages();
 }
 
 std::int64_t PageArena::free_bytes() const {
   const std::lock_guard lock(mutex_);
-  return free_units_ * unit_bytes_;
+  return free_.free_units() * unit_bytes_;
 }
 
 std::int64_t PageArena::stitches() const {

@@ -9,12 +9,12 @@
 #include <memory_resource>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "run/engine/evictor.h"
+#include "run/engine/free_runs.h"
 #include "run/engine/page_layout.h"
 #include "run/engine/page_mapper.h"
 #include "run/engine/recurring_blocks.h"
@@ -114,7 +114,6 @@ class PageArena {
     std::vector<Place> blocks;
     std::size_t next = 0;
   };
-  enum class State : std::uint8_t { kAbsent, kFree, kUsed };
 
   // All of these need the lock.
   Block block_at(std::int64_t first, std::int64_t units) const;
@@ -143,16 +142,10 @@ class PageArena {
   void add_page(Runs& runs, std::int64_t unit) const;
   Runs whole_pages(std::int64_t pages, std::int64_t except) const;
   std::int64_t page_with_free_start(std::int64_t units) const;
-  void add_free(Run run);
-  void erase_free(Run run);
-  void insert_free(Run run);
-  void take(const Run& run);
-  void set_state(const Run& run, State state);
   void forget_old_stitches();
   template <class Predicate>
   void forget_stitches(const Predicate& is_unwanted);
   void release(const Run& run);
-  Run whole_pages_of(const Run& run) const;
   Address address_of(std::int64_t unit) const;
 
   PageMapper& mapper_;
@@ -166,16 +159,10 @@ class PageArena {
   // The members below are guarded by mutex_.
   Address home_ = 0;
   std::vector<PageMapper::Page> home_pages_;
-  // By unit.
-  std::vector<State> states_;
-  // Blocks come and go by the thousand in every step: the memory of what is noted here is kept.
-  std::pmr::unsynchronized_pool_resource pool_;
-  // The free runs by place, no two of them neighbours, and by length and place.
-  std::pmr::map<std::int64_t, std::int64_t> free_{&pool_};
-  std::pmr::set<std::pair<std::int64_t, std::int64_t>> free_by_length_{&pool_};
+  // By page.
+  std::vector<bool> is_present_;
+  FreeRuns free_;
   std::int64_t present_pages_ = 0;
-  std::int64_t free_units_ = 0;
-  std::int64_t free_pages_ = 0;
   // By the units of the block.
   std::map<std::int64_t, std::vector<std::unique_ptr<Stitch>>> stitches_;
   std::int64_t stitch_count_ = 0;
@@ -183,6 +170,8 @@ class PageArena {
   // By the units of the blocks.
   std::unordered_map<std::int64_t, Places> places_;
   std::uint64_t clock_ = 0;
+  // Blocks come and go by the thousand in every step: the memory of what is noted here is kept.
+  std::pmr::unsynchronized_pool_resource pool_;
   std::pmr::unordered_map<void*, Held> blocks_{&pool_};
   // Where blocks are to go that are being moved.
   std::unordered_map<void*, RunsP> destinations_;

@@ -14,19 +14,19 @@ std::vector<BlockMove> PageArena::choose_moves(std::int64_t bytes,
                                                const std::function<bool(void*)>& may_move) {
   const std::int64_t units = rounded(bytes) / unit_bytes_;
   const std::lock_guard lock(mutex_);
-  if (free_units_ < units) return {};
+  if (free_.free_units() < units) return {};
   std::vector<RowBlock> blocks;
   for (const auto& [data, held] : blocks_) blocks.push_back({data, held.runs.get()});
   Runs free;
-  for (const auto& [first, count] : free_) free.push_back({first, count});
+  for (const auto& [first, count] : free_.by_place()) free.push_back({first, count});
   std::vector<BlockMove> moves;
   std::vector<RowMove> chosen = make_row(units, free, blocks, may_move);
   if (chosen.empty() && units >= units_per_page_) {
     const std::int64_t needed = (units + units_per_page_ - 1) / units_per_page_;
-    chosen = empty_pages(needed - free_pages_, units_per_page_, free, blocks, may_move);
+    chosen = empty_pages(needed - free_.free_pages(), units_per_page_, free, blocks, may_move);
   }
   for (const RowMove& move : chosen) {
-    take(move.to);
+    free_.take(move.to);
     void* to = reinterpret_cast<void*>(address_of(move.to.first));
     destinations_.emplace(to, std::make_shared<const Runs>(Runs{move.to}));
     moves.push_back({move.data, to});
@@ -48,7 +48,7 @@ void PageArena::settle(const BlockMove& move, bool is_done) {
     }
     blocks_.emplace(move.to, std::move(held));
   }
-  for (const Run& run : *left) add_free(run);
+  for (const Run& run : *left) free_.add(run);
 }
 
 }  // namespace lowtide::engine
