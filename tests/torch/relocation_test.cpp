@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Values that are moved about on the device between the steps of a training.
+// Values that are moved about on the device.
 #include <gtest/gtest.h>
 
 #include "lowtide/session.h"
@@ -133,6 +133,41 @@ TEST(Relocation, WhatIsHeldStaysWhereItIs) {
   EXPECT_EQ(move_everything(managed), 1);
   EXPECT_EQ(held.data_ptr(), before);
   EXPECT_EQ(view.sum().item<float>(), 200);
+}
+
+// Blocks of a page and a half, of which every second one goes: what is free is enough, but in
+// pieces. A row of it is made by moving some of the others, in the step and, where steps are alike,
+// by laying all of them out.
+TEST(Relocation, APagedDeviceMovesBlocksToMakeRoom) {
+  LT_SKIP_IF(why_skip());
+  if (test_device().is_cpu()) GTEST_SKIP() << "only a GPU has pages";
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  constexpr int kBlocks = 64;
+  Session session(options_for(256 * kMiB));
+  std::vector<at::Tensor> from_last_step;
+  for (int step = 0; step < 12; ++step) {
+    std::vector<at::Tensor> kept;
+    session.step([&] {
+      const auto filled = [&](std::int64_t mib, int value) {
+        return at::full({mib * kMiB}, value, at::TensorOptions(test_device()).dtype(at::kByte));
+      };
+      std::vector<at::Tensor> passing;
+      for (int i = 0; i < kBlocks; ++i) {
+        (i % 2 == 0 ? kept : passing).push_back(filled(3, i));
+        if (i % 8 == 0 && !from_last_step.empty()) from_last_step.pop_back();
+      }
+      from_last_step.clear();
+      passing.clear();
+      const at::Tensor large = filled(80, 200);
+      EXPECT_TRUE(large.eq(200).all().item<bool>());
+    });
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      EXPECT_TRUE(kept[i].eq(static_cast<int>(2 * i)).all().item<bool>()) << step << ' ' << i;
+    }
+    from_last_step.assign(kept.begin(), kept.begin() + 8);
+  }
+  EXPECT_GT(session.stats().relocations, 0);
+  EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
 }
 
 }  // namespace

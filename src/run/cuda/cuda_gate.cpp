@@ -25,6 +25,9 @@ namespace {
 
 using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
 
+// Blocks that lie in each other's places take several rounds to come home.
+constexpr int kMostRounds = 16;
+
 constexpr std::size_t kBlockBytes = c10::CachingAllocator::kMinBlockSize;
 
 // Torch keeps the pointer in two places: nearly all code reads the first, torch.accelerator's
@@ -331,7 +334,12 @@ std::int64_t CudaGate::stitches(DeviceIndex device) {
 
 void CudaGate::end_step(DeviceIndex device) {
   LargeBlocks* large = state(device).large_blocks();
-  if (large != nullptr) large->begin_step();
+  if (large == nullptr) return;
+  large->begin_step();
+  if (!large->is_laid_out() || !may_evict(device, c10::cuda::getCurrentCUDAStream(device))) return;
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (!ledger(device).move_together(*large->homecomings())) break;
+  }
 }
 
 void CudaGate::emptyCache(MempoolId pool) {

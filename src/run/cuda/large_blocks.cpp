@@ -3,6 +3,9 @@
 #include "run/cuda/large_blocks.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include <c10/cuda/CUDAGuard.h>
 
@@ -39,6 +42,25 @@ void wait_for(c10::DeviceIndex device) {
   const c10::cuda::CUDAGuard guard(device);
   LT_CUDA(cudaDeviceSynchronize());
 }
+
+// Blocks of an arena that change their places as `choose` says.
+class PageMoves final : public engine::MovableBlocks {
+ public:
+  using MayMove = std::function<bool(void*)>;
+  using Choose = std::function<std::vector<engine::BlockMove>(const MayMove&)>;
+
+  PageMoves(engine::PageArena& arena, Choose choose) : arena_(arena), choose_(std::move(choose)) {}
+  std::vector<engine::BlockMove> choose(const MayMove& may_move) override {
+    return choose_(may_move);
+  }
+  void settle(const engine::BlockMove& move, bool is_done) override {
+    arena_.settle(move, is_done);
+  }
+
+ private:
+  engine::PageArena& arena_;
+  const Choose choose_;
+};
 
 }  // namespace
 
@@ -121,21 +143,15 @@ void* LargeBlocks::allocate(std::int64_t bytes, bool may_stitch) {
 }
 
 std::unique_ptr<engine::MovableBlocks> LargeBlocks::room_for(std::int64_t bytes) {
-  class Room final : public engine::MovableBlocks {
-   public:
-    Room(engine::PageArena& arena, std::int64_t bytes) : arena_(arena), bytes_(bytes) {}
-    std::vector<engine::BlockMove> choose(const std::function<bool(void*)>& may_move) override {
-      return arena_.choose_moves(bytes_, may_move);
-    }
-    void settle(const engine::BlockMove& move, bool is_done) override {
-      arena_.settle(move, is_done);
-    }
+  return std::make_unique<PageMoves>(arena_, [this, bytes](const PageMoves::MayMove& may_move) {
+    return arena_.choose_moves(bytes, may_move);
+  });
+}
 
-   private:
-    engine::PageArena& arena_;
-    const std::int64_t bytes_;
-  };
-  return std::make_unique<Room>(arena_, bytes);
+std::unique_ptr<engine::MovableBlocks> LargeBlocks::homecomings() {
+  return std::make_unique<PageMoves>(arena_, [this](const PageMoves::MayMove& may_move) {
+    return arena_.choose_homecomings(may_move);
+  });
 }
 
 void LargeBlocks::note_peaks() {

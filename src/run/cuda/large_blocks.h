@@ -59,6 +59,8 @@ class LargeBlocks {
   void* allocate(std::int64_t bytes, bool may_stitch = true);
   // What has to be moved for a block that was refused.
   std::unique_ptr<engine::MovableBlocks> room_for(std::int64_t bytes);
+  // Where blocks that have places of their own should be.
+  std::unique_ptr<engine::MovableBlocks> homecomings();
   // See PageArena.
   bool is_laid_out() const { return arena_.is_laid_out(); }
   // About how much must be freed for it then.

@@ -16,6 +16,8 @@ constexpr std::int64_t kMostStitchesPerPage = 32;
 constexpr std::size_t kMostPlaces = 4096;
 // What lay elsewhere needs a few steps to come to where it was laid out.
 constexpr int kStepsToSettle = 4;
+// Twice as many after each further layout, up to so many.
+constexpr int kMostPatience = 7;
 
 }  // namespace
 
@@ -103,7 +105,10 @@ void PageArena::begin_step() {
   }
   recurring_.end_step();
   ++steps_since_layout_;
-  if (layout_ && recurring_.digest() != layout_digest_) forget_layout();
+  if (layouts_ > 0 && recurring_.digest() != layout_digest_) {
+    drop_layout();
+    layouts_ = 0;
+  }
   if (wants_layout()) lay_out_blocks();
   makeshifts_before_step_ = stitch_count_ + moves_;
   put_.clear();
@@ -111,7 +116,7 @@ void PageArena::begin_step() {
 
 bool PageArena::wants_layout() const {
   if (stitch_count_ + moves_ == makeshifts_before_step_ || !recurring_.is_repeated()) return false;
-  return !layout_ || steps_since_layout_ >= kStepsToSettle;
+  return layouts_ == 0 || steps_since_layout_ >= (kStepsToSettle << (layouts_ - 1));
 }
 
 bool PageArena::is_laid_out() const {
@@ -119,7 +124,7 @@ bool PageArena::is_laid_out() const {
   return layout_.has_value();
 }
 
-void PageArena::forget_layout() {
+void PageArena::drop_layout() {
   layout_.reset();
   for (auto& [units, places] : places_) {
     for (Place& place : places.blocks) place.laid_out = {};
@@ -162,11 +167,17 @@ PageArena::Block PageArena::laid_out_block(std::int64_t units, const Runs& runs)
 // that is free by then.
 void PageArena::lay_out_blocks() {
   forget_old_stitches();
+  layouts_ = std::min(layouts_ + 1, kMostPatience);
+  steps_since_layout_ = 0;
+  layout_digest_ = recurring_.digest();
   std::vector<Runs> now;
   for (const RunsP& runs : put_) now.push_back(*runs);
   layout_.emplace(recurring_.blocks(), now, space_to_lay_out());
-  layout_digest_ = recurring_.digest();
-  steps_since_layout_ = 0;
+  // Blocks without a place get into everybody's way. To move some in every step costs less.
+  if (moves_ > 0 && !layout_->is_complete()) {
+    drop_layout();
+    return;
+  }
   std::unordered_map<std::int64_t, std::size_t> seen;
   for (std::size_t i = 0; i < layout_->blocks().size(); ++i) {
     const std::int64_t units = layout_->blocks()[i].units;

@@ -52,6 +52,8 @@ class PageArena {
   // For a block that was refused: which others have to go where; see MovableBlocks.
   std::vector<BlockMove> choose_moves(std::int64_t bytes,
                                       const std::function<bool(void*)>& may_move);
+  // Which blocks are not where they were laid out, and can go there now.
+  std::vector<BlockMove> choose_homecomings(const std::function<bool(void*)>& may_move);
   void settle(const BlockMove& move, bool is_done);
   // Returns how many bytes it had; 0: it is none of ours.
   std::int64_t free(void* block);
@@ -133,7 +135,9 @@ class PageArena {
   void lay_out_blocks();
   LayoutSpace space_to_lay_out() const;
   Block laid_out_block(std::int64_t units, const Runs& runs);
-  void forget_layout();
+  BlockMove begin_move(void* data, const Run& to);
+  Run find_row_beside(std::int64_t units, const Runs& others) const;
+  void drop_layout();
   bool grow(std::int64_t pages);
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
   std::int64_t free_at_end(std::int64_t units) const;
@@ -185,6 +189,8 @@ class PageArena {
   std::optional<PageLayout> layout_;
   std::uint64_t layout_digest_ = 0;
   int steps_since_layout_ = 0;
+  // How often steps with that digest were laid out.
+  int layouts_ = 0;
 };
 
 }  // namespace lowtide::engine

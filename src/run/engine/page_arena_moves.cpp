@@ -25,13 +25,54 @@ std::vector<BlockMove> PageArena::choose_moves(std::int64_t bytes,
     const std::int64_t needed = (units + units_per_page_ - 1) / units_per_page_;
     chosen = empty_pages(needed - free_.free_pages(), units_per_page_, free, blocks, may_move);
   }
-  for (const RowMove& move : chosen) {
-    free_.take(move.to);
-    void* to = reinterpret_cast<void*>(address_of(move.to.first));
-    destinations_.emplace(to, std::make_shared<const Runs>(Runs{move.to}));
-    moves.push_back({move.data, to});
+  for (const RowMove& move : chosen) moves.push_back(begin_move(move.data, move.to));
+  return moves;
+}
+
+BlockMove PageArena::begin_move(void* data, const Run& to) {
+  free_.take(to);
+  void* place = reinterpret_cast<void*>(address_of(to.first));
+  destinations_.emplace(place, std::make_shared<const Runs>(Runs{to}));
+  return {data, place};
+}
+
+// Blocks that lie in each other's places come home in several rounds, the first of which takes one
+// of them out of the way.
+std::vector<BlockMove> PageArena::choose_homecomings(const std::function<bool(void*)>& may_move) {
+  const std::lock_guard lock(mutex_);
+  std::vector<BlockMove> moves;
+  if (!layout_) return moves;
+  std::vector<void*> waiting;
+  Runs homes;
+  for (const auto& [data, held] : blocks_) {
+    if (!recurring_.recurs(held.birth)) continue;
+    const Runs& home = layout_->places()[held.birth.number];
+    // What lies in pieces has an address of its own, and is rare.
+    if (home.size() != 1 || home == *held.runs || !may_move(data)) continue;
+    if (free_.contains(home.front())) {
+      moves.push_back(begin_move(data, home.front()));
+    } else {
+      waiting.push_back(data);
+      homes.push_back(home.front());
+    }
+  }
+  for (std::size_t i = 0; i < waiting.size() && moves.empty(); ++i) {
+    if (!overlap(*blocks_.at(waiting[i]).runs, homes)) continue;
+    const Run aside = find_row_beside(homes[i].count, homes);
+    if (aside.count > 0) moves.push_back(begin_move(waiting[i], aside));
   }
   return moves;
+}
+
+// At the beginning or the end of a free run. Empty: there is none.
+PageArena::Run PageArena::find_row_beside(std::int64_t units, const Runs& others) const {
+  const FreeRuns::ByLength& runs = free_.by_length();
+  for (auto run = runs.lower_bound({units, 0}); run != runs.end(); ++run) {
+    for (const std::int64_t first : {run->second, run->second + run->first - units}) {
+      if (!overlap({{first, units}}, others)) return {first, units};
+    }
+  }
+  return {0, 0};
 }
 
 void PageArena::settle(const BlockMove& move, bool is_done) {

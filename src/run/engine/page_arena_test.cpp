@@ -470,6 +470,9 @@ class RepeatedStep {
     }
   }
 
+  // What lives on into the next step.
+  std::vector<void*>& states() { return states_; }
+
  private:
   static constexpr int kLayers = 40;
   struct Layer {
@@ -515,6 +518,68 @@ TEST(RepeatedSteps, MakeNoStitchesBeforeLong) {
     for (void* block : blocks) arena.free(block);
   }
   EXPECT_GT(stitches, 0);
+}
+
+// Blocks whose first byte says how many units they have.
+void mark(void* block, std::int64_t bytes) {
+  *static_cast<unsigned char*>(block) = static_cast<unsigned char>(bytes / kUnitBytes);
+}
+std::int64_t marked_bytes(const void* block) {
+  return *static_cast<const unsigned char*>(block) * kUnitBytes;
+}
+
+// Takes those that are not where they were laid out there. Returns how many moves that took.
+int bring_home(PageArena& arena, std::vector<void*>& blocks) {
+  int moved = 0;
+  for (int round = 0; round < 16; ++round) {
+    const auto moves = arena.choose_homecomings(
+        [&](void* data) { return std::count(blocks.begin(), blocks.end(), data) == 1; });
+    for (const BlockMove& move : moves) {
+      std::memcpy(move.to, move.from, static_cast<std::size_t>(marked_bytes(move.from)));
+      arena.settle(move, /*is_done=*/true);
+      std::replace(blocks.begin(), blocks.end(), move.from, move.to);
+      ++moved;
+    }
+  }
+  return moved;
+}
+
+TEST(RepeatedSteps, MakeNoStitchesOnceTheyAreLaidOutIfBlocksCanBeMoved) {
+  constexpr std::int64_t kMost = 160;
+  int moved = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    FileMapper mapper{kMost};
+    PageArena arena{mapper, kUnitBytes, kMost, [&] { mapper.is_idle = true; }};
+    RepeatedStep step(seed);
+    std::int64_t stitches_before = -1;
+    for (int i = 0; i < 8; ++i) {
+      step.run(
+          [&](std::int64_t bytes) {
+            mapper.is_idle = false;
+            void* block = arena.allocate(bytes, kMost - arena.pages());
+            mark(block, bytes);
+            return block;
+          },
+          [&](void* block) {
+            const std::int64_t bytes = marked_bytes(block);
+            EXPECT_EQ(arena.free(block), bytes);
+          });
+      const bool was_laid_out = stitches_before >= 0;
+      if (was_laid_out) {
+        EXPECT_EQ(arena.stitches(), stitches_before) << "seed " << seed << ", step " << i;
+      }
+      arena.begin_step();
+      const int moved_now = bring_home(arena, step.states());
+      moved += moved_now;
+      if (was_laid_out) {
+        EXPECT_EQ(moved_now, 0) << "seed " << seed << ", step " << i;
+      } else if (arena.is_laid_out()) {
+        stitches_before = arena.stitches();
+      }
+    }
+    for (void* block : step.states()) arena.free(block);
+  }
+  EXPECT_GT(moved, 0);
 }
 
 }  // namespace

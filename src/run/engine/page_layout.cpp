@@ -3,6 +3,7 @@
 #include "run/engine/page_layout.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
@@ -11,6 +12,10 @@ namespace lowtide::engine {
 namespace {
 
 using Runs = PageLayout::Runs;
+
+// So many blocks at most are sent away from their places while all find one: a layout must not hold
+// up a step for long.
+constexpr int kMostSentAway = 4000;
 
 bool is_alive_at(const RecurringBlock& block, int event) {
   if (block.begin < block.end) return block.begin <= event && event < block.end;
@@ -22,7 +27,54 @@ bool live_together(const RecurringBlock& a, const RecurringBlock& b) {
   return is_alive_at(a, b.begin) || is_alive_at(b, a.begin);
 }
 
-bool overlap(const Runs& a, const Runs& b) {
+// More than all the memory that there is.
+constexpr std::int64_t kNotForSale = std::int64_t{1} << 50;
+
+// What it takes to have a row of units: the prices of all runs that have something of it.
+class PricedRuns {
+ public:
+  void add(const UnitRun& run, std::int64_t price) {
+    starts_.push_back({run.first, price});
+    ends_.push_back({run.first + run.count, price});
+    all_ += price;
+  }
+  // To be called when all are there. From then on the prices are those of all up to a place.
+  void sort() {
+    ends_.push_back({0, 0});
+    for (auto* places : {&starts_, &ends_}) {
+      std::sort(places->begin(), places->end());
+      std::int64_t sum = 0;
+      for (auto& [place, price] : *places) price = sum += price;
+    }
+  }
+  std::int64_t price(const UnitRun& row) const {
+    return all_ - up_to(ends_, row.first) - (all_ - up_to(starts_, row.first + row.count - 1));
+  }
+  // And the beginning of all.
+  std::vector<std::int64_t> ends() const {
+    std::vector<std::int64_t> result;
+    for (const auto& [place, price] : ends_) result.push_back(place);
+    return result;
+  }
+
+ private:
+  using Prices = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+  static std::int64_t up_to(const Prices& prices, std::int64_t place) {
+    const auto after =
+        std::upper_bound(prices.begin(), prices.end(), place,
+                         [](std::int64_t p, const auto& one) { return p < one.first; });
+    return after == prices.begin() ? 0 : std::prev(after)->second;
+  }
+
+  Prices starts_;
+  Prices ends_;
+  std::int64_t all_ = 0;
+};
+
+}  // namespace
+
+bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b) {
   for (const UnitRun& one : a) {
     for (const UnitRun& other : b) {
       if (one.first < other.first + other.count && other.first < one.first + one.count) return true;
@@ -30,8 +82,6 @@ bool overlap(const Runs& a, const Runs& b) {
   }
   return false;
 }
-
-}  // namespace
 
 PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
                        LayoutSpace space)
@@ -44,11 +94,85 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
       in_the_way.push_back(block);
     }
   }
+  place_in_rows(in_the_way);
   for (const std::size_t block : in_the_way) {
+    if (!places_[block].empty()) continue;
     const Runs gaps = gaps_for(block, space_.taken);
     places_[block] = find_row(block, gaps);
     if (places_[block].empty()) places_[block] = find_pieces(block, gaps);
   }
+}
+
+// A block that finds no row takes one from others, which then have to find another: the largest
+// first, so that what is left over is small. Who had to go before is not sent away again lightly,
+// or two would do so to each other without end.
+void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
+  const auto is_smaller = [this](std::size_t a, std::size_t b) {
+    return std::pair(blocks_[a].units, b) < std::pair(blocks_[b].units, a);
+  };
+  std::vector<std::int64_t> times_sent_away(blocks_.size(), 0);
+  std::vector<std::size_t> homeless;
+  std::make_heap(waiting.begin(), waiting.end(), is_smaller);
+  for (int left = kMostSentAway; !waiting.empty();) {
+    std::pop_heap(waiting.begin(), waiting.end(), is_smaller);
+    const std::size_t block = waiting.back();
+    waiting.pop_back();
+    places_[block] = find_row(block, gaps_for(block, space_.taken));
+    if (!places_[block].empty()) continue;
+    const Row row = left > 0 ? cheapest_row(block, times_sent_away) : Row{};
+    if (row.others.empty()) {
+      homeless.push_back(block);
+      continue;
+    }
+    for (const std::size_t other : row.others) {
+      places_[other].clear();
+      ++times_sent_away[other];
+      waiting.push_back(other);
+      std::push_heap(waiting.begin(), waiting.end(), is_smaller);
+    }
+    places_[block] = {{row.first, blocks_[block].units}};
+    left -= static_cast<int>(row.others.size());
+  }
+  waiting = std::move(homeless);
+}
+
+// Where the fewest units of others lie, of those that may be sent away. Nobody's: there is none.
+PageLayout::Row PageLayout::cheapest_row(std::size_t block,
+                                         const std::vector<std::int64_t>& times_sent_away) const {
+  const std::int64_t units = blocks_[block].units;
+  const std::vector<std::size_t> met = placed_and_met_by(block);
+  PricedRuns priced;
+  for (const UnitRun& run : space_.taken) priced.add(run, kNotForSale);
+  for (const std::size_t other : met) {
+    const std::int64_t price = blocks_[other].units * (1 + times_sent_away[other]);
+    for (const UnitRun& run : places_[other]) priced.add(run, price);
+  }
+  priced.sort();
+  std::int64_t first = 0;
+  std::int64_t least = kNotForSale;
+  for (std::int64_t start : priced.ends()) {
+    if (units % space_.units_per_page == 0) start = base::round_up(start, space_.units_per_page);
+    if (start + units > space_.units) continue;
+    const std::int64_t price = priced.price({start, units});
+    if (price >= least) continue;
+    least = price;
+    first = start;
+  }
+  Row row = {first, {}};
+  if (least == kNotForSale) return row;
+  std::copy_if(met.begin(), met.end(), std::back_inserter(row.others), [&](std::size_t other) {
+    return overlap({{first, units}}, places_[other]);
+  });
+  return row;
+}
+
+std::vector<std::size_t> PageLayout::placed_and_met_by(std::size_t block) const {
+  std::vector<std::size_t> met;
+  for (std::size_t other = 0; other < blocks_.size(); ++other) {
+    if (other == block || places_[other].empty()) continue;
+    if (live_together(blocks_[block], blocks_[other])) met.push_back(other);
+  }
+  return met;
 }
 
 std::vector<std::size_t> PageLayout::largest_first() const {
@@ -71,6 +195,13 @@ bool PageLayout::is_free(std::size_t block, const Runs& runs) const {
   return true;
 }
 
+bool PageLayout::is_complete() const {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (blocks_[i].is_known() && places_[i].empty()) return false;
+  }
+  return true;
+}
+
 bool PageLayout::move_elsewhere(std::size_t block, const Runs& taken) {
   Runs all_taken = space_.taken;
   all_taken.insert(all_taken.end(), taken.begin(), taken.end());
@@ -82,9 +213,7 @@ bool PageLayout::move_elsewhere(std::size_t block, const Runs& taken) {
 
 // Where nothing lies while the block lives, in order of place.
 Runs PageLayout::gaps_for(std::size_t block, Runs taken) const {
-  for (std::size_t other = 0; other < blocks_.size(); ++other) {
-    if (other == block || places_[other].empty()) continue;
-    if (!live_together(blocks_[block], blocks_[other])) continue;
+  for (const std::size_t other : placed_and_met_by(block)) {
     taken.insert(taken.end(), places_[other].begin(), places_[other].end());
   }
   std::sort(taken.begin(), taken.end(),
