@@ -3,7 +3,6 @@
 #include "run/engine/page_layout.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
@@ -30,62 +29,67 @@ bool live_together(const RecurringBlock& a, const RecurringBlock& b) {
 // More than all the memory that there is.
 constexpr std::int64_t kNotForSale = std::int64_t{1} << 50;
 
+bool overlap(const UnitRun& one, const UnitRun& other) {
+  return one.first < other.first + other.count && other.first < one.first + one.count;
+}
+
 // What it takes to have a row of units: the prices of all runs that have something of it.
 class PricedRuns {
  public:
+  struct Offer {
+    std::int64_t first;
+    std::int64_t price;
+  };
+
+  PricedRuns() { ends_.emplace_back(0, 0); }
   void add(const UnitRun& run, std::int64_t price) {
-    starts_.push_back({run.first, price});
-    ends_.push_back({run.first + run.count, price});
-    all_ += price;
+    starts_.emplace_back(run.first, price);
+    ends_.emplace_back(run.first + run.count, price);
   }
-  // To be called when all are there. From then on the prices are those of all up to a place.
-  void sort() {
-    ends_.push_back({0, 0});
-    for (auto* places : {&starts_, &ends_}) {
-      std::sort(places->begin(), places->end());
-      std::int64_t sum = 0;
-      for (auto& [place, price] : *places) price = sum += price;
+  // Of rows that begin where a run ends, or with the page after that, and end before `end`: the
+  // cheapest, of several the first. To be called when all are there.
+  Offer cheapest(std::int64_t units, std::int64_t multiple, std::int64_t end) {
+    std::sort(starts_.begin(), starts_.end());
+    std::sort(ends_.begin(), ends_.end());
+    Offer best = {0, kNotForSale};
+    std::int64_t ended = 0;
+    std::int64_t begun = 0;
+    auto next_end = ends_.begin();
+    auto next_start = starts_.begin();
+    for (const auto& [place, own_price] : ends_) {
+      const std::int64_t first = base::round_up(place, multiple);
+      if (first + units > end) break;
+      for (; next_end != ends_.end() && next_end->first <= first; ++next_end) {
+        ended += next_end->second;
+      }
+      for (; next_start != starts_.end() && next_start->first < first + units; ++next_start) {
+        begun += next_start->second;
+      }
+      if (begun - ended < best.price) best = {first, begun - ended};
+      if (best.price == 0) break;
     }
-  }
-  std::int64_t price(const UnitRun& row) const {
-    return all_ - up_to(ends_, row.first) - (all_ - up_to(starts_, row.first + row.count - 1));
-  }
-  // And the beginning of all.
-  std::vector<std::int64_t> ends() const {
-    std::vector<std::int64_t> result;
-    for (const auto& [place, price] : ends_) result.push_back(place);
-    return result;
+    return best;
   }
 
  private:
   using Prices = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-  static std::int64_t up_to(const Prices& prices, std::int64_t place) {
-    const auto after =
-        std::upper_bound(prices.begin(), prices.end(), place,
-                         [](std::int64_t p, const auto& one) { return p < one.first; });
-    return after == prices.begin() ? 0 : std::prev(after)->second;
-  }
-
   Prices starts_;
   Prices ends_;
-  std::int64_t all_ = 0;
 };
 
 }  // namespace
 
 bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b) {
-  for (const UnitRun& one : a) {
-    for (const UnitRun& other : b) {
-      if (one.first < other.first + other.count && other.first < one.first + one.count) return true;
-    }
-  }
-  return false;
+  return std::any_of(a.begin(), a.end(), [&](const UnitRun& one) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const UnitRun& other) { return overlap(one, other); });
+  });
 }
 
 PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
                        LayoutSpace space)
     : blocks_(std::move(blocks)), space_(std::move(space)), places_(blocks_.size()) {
+  note_meetings();
   std::vector<std::size_t> in_the_way;
   for (const std::size_t block : largest_first()) {
     if (is_free(block, now[block])) {
@@ -117,10 +121,8 @@ void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
     std::pop_heap(waiting.begin(), waiting.end(), is_smaller);
     const std::size_t block = waiting.back();
     waiting.pop_back();
-    places_[block] = find_row(block, gaps_for(block, space_.taken));
-    if (!places_[block].empty()) continue;
-    const Row row = left > 0 ? cheapest_row(block, times_sent_away) : Row{};
-    if (row.others.empty()) {
+    const Row row = cheapest_row(block, times_sent_away);
+    if (row.first < 0 || (left <= 0 && !row.others.empty())) {
       homeless.push_back(block);
       continue;
     }
@@ -136,43 +138,40 @@ void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
   waiting = std::move(homeless);
 }
 
-// Where the fewest units of others lie, of those that may be sent away. Nobody's: there is none.
+// Where the fewest units of others lie, of those that may be sent away. Negative: nowhere.
 PageLayout::Row PageLayout::cheapest_row(std::size_t block,
                                          const std::vector<std::int64_t>& times_sent_away) const {
   const std::int64_t units = blocks_[block].units;
-  const std::vector<std::size_t> met = placed_and_met_by(block);
   PricedRuns priced;
   for (const UnitRun& run : space_.taken) priced.add(run, kNotForSale);
-  for (const std::size_t other : met) {
+  for (const std::size_t other : meetings_[block]) {
     const std::int64_t price = blocks_[other].units * (1 + times_sent_away[other]);
     for (const UnitRun& run : places_[other]) priced.add(run, price);
   }
-  priced.sort();
-  std::int64_t first = 0;
-  std::int64_t least = kNotForSale;
-  for (std::int64_t start : priced.ends()) {
-    if (units % space_.units_per_page == 0) start = base::round_up(start, space_.units_per_page);
-    if (start + units > space_.units) continue;
-    const std::int64_t price = priced.price({start, units});
-    if (price >= least) continue;
-    least = price;
-    first = start;
+  const std::int64_t multiple = units % space_.units_per_page == 0 ? space_.units_per_page : 1;
+  const PricedRuns::Offer offer = priced.cheapest(units, multiple, space_.units);
+  if (offer.price == kNotForSale) return {-1, {}};
+  Row row = {offer.first, {}};
+  const UnitRun taken = {row.first, units};
+  for (const std::size_t other : meetings_[block]) {
+    const Runs& place = places_[other];
+    const bool is_there = std::any_of(place.begin(), place.end(),
+                                      [&](const UnitRun& run) { return overlap(run, taken); });
+    if (is_there) row.others.push_back(other);
   }
-  Row row = {first, {}};
-  if (least == kNotForSale) return row;
-  std::copy_if(met.begin(), met.end(), std::back_inserter(row.others), [&](std::size_t other) {
-    return overlap({{first, units}}, places_[other]);
-  });
   return row;
 }
 
-std::vector<std::size_t> PageLayout::placed_and_met_by(std::size_t block) const {
-  std::vector<std::size_t> met;
-  for (std::size_t other = 0; other < blocks_.size(); ++other) {
-    if (other == block || places_[other].empty()) continue;
-    if (live_together(blocks_[block], blocks_[other])) met.push_back(other);
+void PageLayout::note_meetings() {
+  meetings_.resize(blocks_.size());
+  for (std::size_t a = 0; a < blocks_.size(); ++a) {
+    if (!blocks_[a].is_known()) continue;
+    for (std::size_t b = 0; b < a; ++b) {
+      if (!blocks_[b].is_known() || !live_together(blocks_[a], blocks_[b])) continue;
+      meetings_[a].push_back(b);
+      meetings_[b].push_back(a);
+    }
   }
-  return met;
 }
 
 std::vector<std::size_t> PageLayout::largest_first() const {
@@ -188,11 +187,9 @@ std::vector<std::size_t> PageLayout::largest_first() const {
 
 bool PageLayout::is_free(std::size_t block, const Runs& runs) const {
   if (overlap(runs, space_.taken)) return false;
-  for (std::size_t other = 0; other < blocks_.size(); ++other) {
-    if (places_[other].empty() || !live_together(blocks_[block], blocks_[other])) continue;
-    if (overlap(runs, places_[other])) return false;
-  }
-  return true;
+  const std::vector<std::size_t>& others = meetings_[block];
+  return std::none_of(others.begin(), others.end(),
+                      [&](std::size_t other) { return overlap(runs, places_[other]); });
 }
 
 bool PageLayout::is_complete() const {
@@ -213,7 +210,7 @@ bool PageLayout::move_elsewhere(std::size_t block, const Runs& taken) {
 
 // Where nothing lies while the block lives, in order of place.
 Runs PageLayout::gaps_for(std::size_t block, Runs taken) const {
-  for (const std::size_t other : placed_and_met_by(block)) {
+  for (const std::size_t other : meetings_[block]) {
     taken.insert(taken.end(), places_[other].begin(), places_[other].end());
   }
   std::sort(taken.begin(), taken.end(),

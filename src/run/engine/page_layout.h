@@ -67,8 +67,7 @@ class PageLayout {
   // Leaves those for which there is none.
   void place_in_rows(std::vector<std::size_t>& waiting);
   Row cheapest_row(std::size_t block, const std::vector<std::int64_t>& times_sent_away) const;
-  // Those that have a place and live at the same time.
-  std::vector<std::size_t> placed_and_met_by(std::size_t block) const;
+  void note_meetings();
   bool is_free(std::size_t block, const Runs& runs) const;
   Runs find_row(std::size_t block, const Runs& gaps) const;
   Runs find_pieces(std::size_t block, const Runs& gaps) const;
@@ -77,6 +76,8 @@ class PageLayout {
   const std::vector<RecurringBlock> blocks_;
   const LayoutSpace space_;
   std::vector<Runs> places_;
+  // By block: those that live at the same time.
+  std::vector<std::vector<std::size_t>> meetings_;
 };
 
 }  // namespace lowtide::engine
