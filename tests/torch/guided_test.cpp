@@ -270,23 +270,26 @@ TEST(Guided, APlanThatLeavesMoreFreeIsDroppedIfItIsSlower) {
   const auto training = chosen.make(test_device(), kSeed);
   Session session(options);
   std::int64_t first_peak = 0;
-  bool was_widened = false;
+  std::int64_t least_peak = 0;
   for (int i = 0; i < kLongRun; ++i) {
     session.step([&] {
       training->step(i);
       ledger.evict_more(1);
-      if (first_peak > 0 && session.stats().predicted_peak_bytes < first_peak) {
-        was_widened = true;
+      const std::int64_t peak = session.stats().predicted_peak_bytes;
+      least_peak = std::min(least_peak, peak);
+      // Fetches that start earlier change the peak a little.
+      if (peak < first_peak - first_peak / 100) {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
       }
     });
     EXPECT_EQ(first_difference(wanted.run.states[static_cast<std::size_t>(i)],
                                take_state(*training, test_device(), through(session))),
               std::nullopt);
-    if (first_peak == 0) first_peak = session.stats().predicted_peak_bytes;
+    if (first_peak == 0) first_peak = least_peak = session.stats().predicted_peak_bytes;
   }
-  EXPECT_TRUE(was_widened);
-  EXPECT_EQ(session.stats().predicted_peak_bytes, first_peak);
+  EXPECT_LT(least_peak, first_peak - first_peak / 100);
+  EXPECT_NEAR(static_cast<double>(session.stats().predicted_peak_bytes),
+              static_cast<double>(first_peak), static_cast<double>(first_peak) / 100);
   EXPECT_GT(session.stats().guided_steps, kLongRun / 2);
 }
 

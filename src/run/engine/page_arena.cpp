@@ -126,9 +126,14 @@ bool PageArena::is_laid_out() const {
 
 void PageArena::drop_layout() {
   layout_.reset();
+  forget_staying();
   for (auto& [units, places] : places_) {
     for (Place& place : places.blocks) place.laid_out = {};
   }
+}
+
+void PageArena::forget_staying() {
+  for (auto& [data, held] : blocks_) held.number_of_staying.reset();
 }
 
 // All that is present, less what stays where it is.
@@ -139,7 +144,7 @@ LayoutSpace PageArena::space_to_lay_out() const {
     space.taken.push_back({static_cast<std::int64_t>(page) * units_per_page_, units_per_page_});
   }
   for (const auto& [data, held] : blocks_) {
-    if (recurring_.recurs(held.birth)) continue;
+    if (recurring_.recurs(held.birth) || held.number_of_staying) continue;
     space.taken.insert(space.taken.end(), held.runs->begin(), held.runs->end());
   }
   return space;
@@ -163,23 +168,58 @@ PageArena::Block PageArena::laid_out_block(std::int64_t units, const Runs& runs)
   return block.address != 0 ? block : map_stitch(units, runs);
 }
 
-// What is there now stays where it is until it goes; what comes from here on comes to its place if
-// that is free by then.
+// Parameters and the like lie wherever they came to lie, and may be in the way of all rows. Where
+// nothing else helps they go to the beginning, one after the other.
+void PageArena::add_staying(std::vector<RecurringBlock>& blocks, std::vector<Runs>& now) {
+  std::vector<Held*> staying;
+  for (auto& [data, held] : blocks_) {
+    if (!held.is_fixed && !recurring_.recurs(held.birth)) staying.push_back(&held);
+  }
+  std::sort(staying.begin(), staying.end(), [](const Held* a, const Held* b) {
+    return a->runs->front().first < b->runs->front().first;
+  });
+  std::int64_t end = 0;
+  for (Held* held : staying) {
+    held->number_of_staying = blocks.size();
+    std::int64_t units = 0;
+    for (const Run& run : *held->runs) units += run.count;
+    // From its own beginning to that of the next step: all the time.
+    blocks.push_back({units, 0, 0});
+    now.push_back({{end, units}});
+    end += units;
+  }
+}
+
+const PageArena::Runs* PageArena::home_of(const Held& held) const {
+  if (!layout_) return nullptr;
+  if (recurring_.recurs(held.birth)) return &layout_->places()[held.birth.number];
+  return held.number_of_staying ? &layout_->places()[*held.number_of_staying] : nullptr;
+}
+
+// What comes from here on comes to its place if that is free by then; for what is there now see
+// choose_homecomings().
 void PageArena::lay_out_blocks() {
   forget_old_stitches();
   layouts_ = std::min(layouts_ + 1, kMostPatience);
   steps_since_layout_ = 0;
   layout_digest_ = recurring_.digest();
+  std::vector<RecurringBlock> blocks = recurring_.blocks();
+  const std::size_t coming_again = blocks.size();
   std::vector<Runs> now;
   for (const RunsP& runs : put_) now.push_back(*runs);
-  layout_.emplace(recurring_.blocks(), now, space_to_lay_out());
+  forget_staying();
+  layout_.emplace(blocks, now, space_to_lay_out());
+  if (moves_ > 0 && !layout_->is_complete()) {
+    add_staying(blocks, now);
+    layout_.emplace(std::move(blocks), now, space_to_lay_out());
+  }
   // Blocks without a place get into everybody's way. To move some in every step costs less.
   if (moves_ > 0 && !layout_->is_complete()) {
     drop_layout();
     return;
   }
   std::unordered_map<std::int64_t, std::size_t> seen;
-  for (std::size_t i = 0; i < layout_->blocks().size(); ++i) {
+  for (std::size_t i = 0; i < coming_again; ++i) {
     const std::int64_t units = layout_->blocks()[i].units;
     const std::size_t number = seen[units]++;
     const Runs& runs = layout_->places()[i];

@@ -102,6 +102,10 @@ class PageArena {
   struct Held {
     RunsP runs;
     RecurringBlocks::Birth birth;
+    // In the layout, of a block that does not come again but stays.
+    std::optional<std::size_t> number_of_staying = std::nullopt;
+    // Whoever uses it has its address.
+    bool is_fixed = false;
   };
   // Where a block of a step should lie, and where it lay in the step before; either may be nowhere.
   struct Place {
@@ -134,6 +138,10 @@ class PageArena {
   bool wants_layout() const;
   void lay_out_blocks();
   LayoutSpace space_to_lay_out() const;
+  void forget_staying();
+  void add_staying(std::vector<RecurringBlock>& blocks, std::vector<Runs>& now);
+  // Where it was laid out; null: nowhere.
+  const Runs* home_of(const Held& held) const;
   Block laid_out_block(std::int64_t units, const Runs& runs);
   BlockMove begin_move(void* data, const Run& to);
   Run find_row_beside(std::int64_t units, const Runs& others) const;

@@ -41,19 +41,20 @@ BlockMove PageArena::begin_move(void* data, const Run& to) {
 std::vector<BlockMove> PageArena::choose_homecomings(const std::function<bool(void*)>& may_move) {
   const std::lock_guard lock(mutex_);
   std::vector<BlockMove> moves;
-  if (!layout_) return moves;
   std::vector<void*> waiting;
   Runs homes;
-  for (const auto& [data, held] : blocks_) {
-    if (!recurring_.recurs(held.birth)) continue;
-    const Runs& home = layout_->places()[held.birth.number];
+  for (auto& [data, held] : blocks_) {
+    const Runs* place = home_of(held);
     // What lies in pieces has an address of its own, and is rare.
-    if (home.size() != 1 || home == *held.runs || !may_move(data)) continue;
-    if (free_.contains(home.front())) {
-      moves.push_back(begin_move(data, home.front()));
+    if (place == nullptr || place->size() != 1 || *place == *held.runs) continue;
+    held.is_fixed = !may_move(data);
+    if (held.is_fixed) continue;
+    const Run& home = place->front();
+    if (free_.contains(home)) {
+      moves.push_back(begin_move(data, home));
     } else {
       waiting.push_back(data);
-      homes.push_back(home.front());
+      homes.push_back(home);
     }
   }
   for (std::size_t i = 0; i < waiting.size() && moves.empty(); ++i) {

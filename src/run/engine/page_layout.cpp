@@ -12,9 +12,9 @@ namespace {
 
 using Runs = PageLayout::Runs;
 
-// So many blocks at most are sent away from their places while all find one: a layout must not hold
-// up a step for long.
-constexpr int kMostSentAway = 4000;
+// So many runs at most are looked at while all find a place, which takes a few tenths of a second:
+// a layout must not hold up a step for long.
+constexpr std::int64_t kMostLooks = 3'000'000;
 
 bool is_alive_at(const RecurringBlock& block, int event) {
   if (block.begin < block.end) return block.begin <= event && event < block.end;
@@ -117,12 +117,13 @@ void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
   std::vector<std::int64_t> times_sent_away(blocks_.size(), 0);
   std::vector<std::size_t> homeless;
   std::make_heap(waiting.begin(), waiting.end(), is_smaller);
-  for (int left = kMostSentAway; !waiting.empty();) {
+  for (std::int64_t looks = 0; !waiting.empty();) {
     std::pop_heap(waiting.begin(), waiting.end(), is_smaller);
     const std::size_t block = waiting.back();
     waiting.pop_back();
     const Row row = cheapest_row(block, times_sent_away);
-    if (row.first < 0 || (left <= 0 && !row.others.empty())) {
+    looks += static_cast<std::int64_t>(space_.taken.size() + meetings_[block].size());
+    if (row.first < 0 || (looks > kMostLooks && !row.others.empty())) {
       homeless.push_back(block);
       continue;
     }
@@ -133,7 +134,6 @@ void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
       std::push_heap(waiting.begin(), waiting.end(), is_smaller);
     }
     places_[block] = {{row.first, blocks_[block].units}};
-    left -= static_cast<int>(row.others.size());
   }
   waiting = std::move(homeless);
 }
