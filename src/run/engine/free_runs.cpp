@@ -15,6 +15,7 @@ constexpr std::size_t kMostChanges = 256;
 }  // namespace
 
 bool FreeRuns::contains(const UnitRun& run) const {
+  if (run.first + run.count > units()) return false;
   const std::uint8_t* first = is_free_.data() + run.first;
   return std::memchr(first, 0, static_cast<std::size_t>(run.count)) == nullptr;
 }

@@ -37,6 +37,7 @@ TEST(FreeRuns, WhatIsTakenLeavesTheRestOfItsRun) {
   EXPECT_TRUE(runs.contains({0, 5}));
   EXPECT_FALSE(runs.contains({4, 2}));
   EXPECT_FALSE(runs.contains({6, 6}));
+  EXPECT_FALSE(runs.contains({10, 3})) << "there are no more";
   EXPECT_THAT(runs.by_length(), ElementsAre(Pair(5, 0), Pair(5, 7)));
   runs.take({0, 5});
   runs.take({7, 5});

@@ -74,8 +74,9 @@ PageArena::Block PageArena::known_place(std::int64_t units) {
 // would be in the way of others, and these of others again.
 bool PageArena::move_elsewhere(Place& place, std::int64_t units) {
   const std::size_t number = recurring_.next_number();
+  // The layout's own may be more by those that stay.
   const bool is_expected =
-      layout_ && number < layout_->blocks().size() && layout_->blocks()[number].units == units;
+      layout_ && number < recurring_.blocks().size() && layout_->blocks()[number].units == units;
   if (!is_expected || place.is_stuck) return false;
   Runs taken;
   std::int64_t end = 0;
@@ -464,6 +465,7 @@ void PageArena::forget_stitches(const Predicate& is_unwanted) {
     });
   }
   // They may name addresses that are gone.
+  drop_layout();
   places_.clear();
 }
 
