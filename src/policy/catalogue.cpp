@@ -61,6 +61,13 @@ std::vector<PolicyInfo> baselines() {
 
 std::vector<PolicyInfo> published() {
   return {
+      {.name = "vdnn",
+       .paper = "Rhu et al., vDNN: virtualized deep neural networks, MICRO 2016",
+       .mechanisms = "swap",
+       .summary = "moves the inputs of layers until the backward pass comes to the layer above",
+       .options = {{"layers", "dynamic",
+                    "all, conv, or dynamic: the first that fits of none, conv and all"}},
+       .make = make_vdnn},
       {.name = "sublinear",
        .paper = "Chen et al., Training deep nets with sublinear memory cost, 2016",
        .mechanisms = "recompute",

@@ -17,6 +17,7 @@ std::unique_ptr<Policy> make_belady(const PolicyOptions& options);
 std::unique_ptr<Policy> make_lru(const PolicyOptions& options);
 std::unique_ptr<Policy> make_random(const PolicyOptions& options);
 std::unique_ptr<Policy> make_dtr(const PolicyOptions& options);
+std::unique_ptr<Policy> make_vdnn(const PolicyOptions& options);
 std::unique_ptr<Policy> make_sublinear(const PolicyOptions& options);
 std::unique_ptr<Policy> make_capuchin(const PolicyOptions& options);
 std::unique_ptr<Policy> make_tide(const PolicyOptions& options);

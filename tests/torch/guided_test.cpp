@@ -141,6 +141,16 @@ TEST(Guided, StepsFollowTheirPlanToTheEnd) {
   EXPECT_EQ(replayed.bytes_to_host, 0);
 }
 
+TEST(Guided, InputsOfLayersComeAndGoAsVdnnWantsIt) {
+  LT_SKIP_IF(why_skip());
+  const SessionStats stats = run_guided("convolution_unet", {"vdnn", Means::kHost, 80});
+  EXPECT_EQ(stats.plans, 1) << stats.no_plan_reason;
+  EXPECT_GE(stats.guided_steps, 3);
+  EXPECT_EQ(stats.guidance_broken_off, 0);
+  EXPECT_GT(stats.prefetches, 0);
+  EXPECT_EQ(stats.recomputes, 0);
+}
+
 TEST(Guided, PlansUseTheDiskBehindTheHost) {
   LT_SKIP_IF(why_skip());
   const SessionStats stats =

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "policy/test_outcome.h"
+
+namespace lowtide::policy {
+namespace {
+
+// A small net as in the paper's figures: convolution, activation, convolution, pooling.
+constexpr std::string_view kStep = R"(
+storage x 8 input start
+storage w 1 parameter start end
+storage a 8 activation
+storage b 8 activation
+storage c 8 activation
+storage d 2 activation
+storage g 8 activation
+op conv2d forward device=8 : x w -> a
+op relu forward : a -> b
+op conv2d forward device=8 : b w -> c
+op pool forward : c -> d
+op pool_backward backward : c d -> g
+op conv2d_backward backward device=16 : b w g -> g
+op relu_backward backward : a g -> g
+op conv2d_backward backward device=16 : x w g -> g
+)";
+
+std::string plan_text(std::int64_t budget, const std::string& layers) {
+  return actions_of(TestStep(kStep, budget), "vdnn", {{"layers", layers}});
+}
+
+TEST(Vdnn, InputsOfConvolutionsLeaveAndComeBackWithTheConvolutionAbove) {
+  // x when the second convolution goes back; b with the first op that does.
+  EXPECT_EQ(plan_text(100, "conv"),
+            "move x.0 host after 0\nmove b.0 host after 2\n"
+            "fetch b.0 issue 4 need 5\nfetch x.0 issue 5 need 7\n");
+}
+
+TEST(Vdnn, AllLayersInputsLeave) {
+  EXPECT_EQ(plan_text(100, "all"),
+            "move x.0 host after 0\nmove a.0 host after 1\nmove b.0 host after 2\n"
+            "fetch b.0 issue 4 need 5\nfetch a.0 issue 5 need 6\nfetch x.0 issue 6 need 7\n");
+}
+
+TEST(Vdnn, DynamicTakesTheFirstThatFits) {
+  const std::int64_t nothing = 43;
+  EXPECT_EQ(plan_text(nothing, "dynamic"), "");
+  EXPECT_EQ(plan_text(nothing - 1, "dynamic"), plan_text(100, "conv"));
+  const std::int64_t conv = smallest_budget_of(TestStep(kStep, 2), "vdnn", {{"layers", "conv"}});
+  ASSERT_LT(conv, nothing);
+  EXPECT_EQ(plan_text(conv - 1, "dynamic"), plan_text(100, "all"));
+}
+
+TEST(Vdnn, ARefusalNamesABudgetThatWorks) {
+  for (const char* layers : {"dynamic", "conv", "all"}) {
+    const std::int64_t smallest =
+        smallest_budget_of(TestStep(kStep, 2), "vdnn", {{"layers", layers}});
+    ASSERT_GT(smallest, 2);
+    plan_of(TestStep(kStep, smallest), "vdnn", {{"layers", layers}});
+  }
+}
+
+TEST(Vdnn, WithoutATierNothingCanLeave) {
+  TestStep step(kStep, 42);
+  step.problem.machine.tiers.clear();
+  EXPECT_EQ(smallest_budget_of(step, "vdnn"), 43);
+}
+
+}  // namespace
+}  // namespace lowtide::policy
