@@ -141,8 +141,9 @@ void PageArena::forget_staying() {
 LayoutSpace PageArena::space_to_lay_out() const {
   LayoutSpace space = {.units = free_.units(), .units_per_page = units_per_page_, .taken = {}};
   for (std::size_t page = 0; page < is_present_.size(); ++page) {
-    if (is_present_[page]) continue;
-    space.taken.push_back({static_cast<std::int64_t>(page) * units_per_page_, units_per_page_});
+    if (!is_present_[page]) {
+      add_page(space.taken, static_cast<std::int64_t>(page) * units_per_page_);
+    }
   }
   for (const auto& [data, held] : blocks_) {
     if (recurring_.recurs(held.birth) || held.number_of_staying) continue;

@@ -26,8 +26,9 @@ bool live_together(const RecurringBlock& a, const RecurringBlock& b) {
   return is_alive_at(a, b.begin) || is_alive_at(b, a.begin);
 }
 
-// More than all the memory that there is.
-constexpr std::int64_t kNotForSale = std::int64_t{1} << 50;
+// More than all blocks together, however often they were sent away; and thousands of it can be
+// added.
+constexpr std::int64_t kNotForSale = std::int64_t{1} << 46;
 
 bool overlap(const UnitRun& one, const UnitRun& other) {
   return one.first < other.first + other.count && other.first < one.first + one.count;
@@ -150,7 +151,7 @@ PageLayout::Row PageLayout::cheapest_row(std::size_t block,
   }
   const std::int64_t multiple = units % space_.units_per_page == 0 ? space_.units_per_page : 1;
   const PricedRuns::Offer offer = priced.cheapest(units, multiple, space_.units);
-  if (offer.price == kNotForSale) return {-1, {}};
+  if (offer.price >= kNotForSale) return {-1, {}};
   Row row = {offer.first, {}};
   const UnitRun taken = {row.first, units};
   for (const std::size_t other : meetings_[block]) {
