@@ -17,6 +17,7 @@
 // Limits: parameters, gradients and optimizer states stay, so that large ones set a floor; copies
 // show where layers are shorter than they; nets without convolutions have `all` only.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/bytes.h"
@@ -31,7 +32,7 @@ namespace {
 
 using trace::Tick;
 
-enum class Layers { kDynamic, kConv, kAll };
+enum class Layers { kDynamic, kNone, kConv, kAll };
 
 // The input of a layer, and the ticks between which it is not needed.
 struct LayerInput {
@@ -50,20 +51,14 @@ class Vdnn final : public Policy {
   PlanOutcome plan(const Problem& problem) const override {
     const std::vector<LayerInput> inputs = find_inputs(problem);
     std::vector<Layers> ways = {layers_};
-    if (layers_ == Layers::kDynamic) ways = {Layers::kConv, Layers::kAll};
-    std::int64_t least_bytes = 0;
-    if (layers_ == Layers::kDynamic) {
-      WrittenPlan nothing = write(problem, {});
-      least_bytes = nothing.peak_bytes;
-      if (least_bytes <= problem.budget_bytes) return finish_plan(problem, "vdnn", nothing);
-    }
+    if (layers_ == Layers::kDynamic) ways = {Layers::kNone, Layers::kConv, Layers::kAll};
+    std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
     for (const Layers way : ways) {
       WrittenPlan written = write(problem, chosen(inputs, way));
       if (written.peak_bytes <= problem.budget_bytes) {
         return finish_plan(problem, "vdnn", std::move(written));
       }
-      least_bytes =
-          least_bytes == 0 ? written.peak_bytes : std::min(least_bytes, written.peak_bytes);
+      least_bytes = std::min(least_bytes, written.peak_bytes);
     }
     return Refusal{.reason = base::concat("with all chosen layers' inputs moved the step takes ",
                                           base::format_bytes(least_bytes)),
@@ -110,6 +105,7 @@ class Vdnn final : public Policy {
 
   static std::vector<LayerInput> chosen(const std::vector<LayerInput>& inputs, Layers way) {
     std::vector<LayerInput> result;
+    if (way == Layers::kNone) return result;
     std::copy_if(
         inputs.begin(), inputs.end(), std::back_inserter(result),
         [&](const LayerInput& input) { return way == Layers::kAll || input.is_convolved; });
