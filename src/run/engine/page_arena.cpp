@@ -12,12 +12,6 @@ namespace {
 
 // How many addresses a page has on average at most, besides its home.
 constexpr std::int64_t kMostStitchesPerPage = 32;
-// How many blocks of one size are remembered of a step.
-constexpr std::size_t kMostPlaces = 4096;
-// What lay elsewhere needs a few steps to come to where it was laid out.
-constexpr int kStepsToSettle = 4;
-// Twice as many after each further layout, up to so many.
-constexpr int kMostPatience = 7;
 
 }  // namespace
 
@@ -115,43 +109,6 @@ void PageArena::begin_step() {
   put_.clear();
 }
 
-bool PageArena::wants_layout() const {
-  if (stitch_count_ + moves_ == makeshifts_before_step_ || !recurring_.is_repeated()) return false;
-  return layouts_ == 0 || steps_since_layout_ >= (kStepsToSettle << (layouts_ - 1));
-}
-
-bool PageArena::is_laid_out() const {
-  const std::lock_guard lock(mutex_);
-  return layout_.has_value();
-}
-
-void PageArena::drop_layout() {
-  layout_.reset();
-  forget_staying();
-  for (auto& [units, places] : places_) {
-    for (Place& place : places.blocks) place.laid_out = {};
-  }
-}
-
-void PageArena::forget_staying() {
-  for (auto& [data, held] : blocks_) held.number_of_staying.reset();
-}
-
-// All that is present, less what stays where it is.
-LayoutSpace PageArena::space_to_lay_out() const {
-  LayoutSpace space = {.units = free_.units(), .units_per_page = units_per_page_, .taken = {}};
-  for (std::size_t page = 0; page < is_present_.size(); ++page) {
-    if (!is_present_[page]) {
-      add_page(space.taken, static_cast<std::int64_t>(page) * units_per_page_);
-    }
-  }
-  for (const auto& [data, held] : blocks_) {
-    if (recurring_.recurs(held.birth) || held.number_of_staying) continue;
-    space.taken.insert(space.taken.end(), held.runs->begin(), held.runs->end());
-  }
-  return space;
-}
-
 // Its address is 0 if there is none.
 template <class Predicate>
 PageArena::Block PageArena::known_stitch(std::int64_t units, const Predicate& is_wanted) const {
@@ -168,69 +125,6 @@ PageArena::Block PageArena::laid_out_block(std::int64_t units, const Runs& runs)
   const Block block =
       known_stitch(units, [&](const Stitch& stitch) { return *stitch.runs == runs; });
   return block.address != 0 ? block : map_stitch(units, runs);
-}
-
-// Parameters and the like lie wherever they came to lie, and may be in the way of all rows. Where
-// nothing else helps they go to the beginning, one after the other.
-void PageArena::add_staying(std::vector<RecurringBlock>& blocks, std::vector<Runs>& now) {
-  std::vector<Held*> staying;
-  for (auto& [data, held] : blocks_) {
-    if (!held.is_fixed && !recurring_.recurs(held.birth)) staying.push_back(&held);
-  }
-  std::sort(staying.begin(), staying.end(), [](const Held* a, const Held* b) {
-    return a->runs->front().first < b->runs->front().first;
-  });
-  std::int64_t end = 0;
-  for (Held* held : staying) {
-    held->number_of_staying = blocks.size();
-    std::int64_t units = 0;
-    for (const Run& run : *held->runs) units += run.count;
-    // From its own beginning to that of the next step: all the time.
-    blocks.push_back({units, 0, 0});
-    now.push_back({{end, units}});
-    end += units;
-  }
-}
-
-const PageArena::Runs* PageArena::home_of(const Held& held) const {
-  if (!layout_) return nullptr;
-  if (recurring_.recurs(held.birth)) return &layout_->places()[held.birth.number];
-  return held.number_of_staying ? &layout_->places()[*held.number_of_staying] : nullptr;
-}
-
-// What comes from here on comes to its place if that is free by then; for what is there now see
-// choose_homecomings().
-void PageArena::lay_out_blocks() {
-  forget_old_stitches();
-  layouts_ = std::min(layouts_ + 1, kMostPatience);
-  steps_since_layout_ = 0;
-  layout_digest_ = recurring_.digest();
-  std::vector<RecurringBlock> blocks = recurring_.blocks();
-  const std::size_t coming_again = blocks.size();
-  std::vector<Runs> now;
-  for (const RunsP& runs : put_) now.push_back(*runs);
-  forget_staying();
-  layout_.emplace(blocks, now, space_to_lay_out());
-  if (moves_ > 0 && !layout_->is_complete()) {
-    add_staying(blocks, now);
-    layout_.emplace(std::move(blocks), now, space_to_lay_out());
-  }
-  // Blocks without a place get into everybody's way. To move some in every step costs less.
-  if (moves_ > 0 && !layout_->is_complete()) {
-    drop_layout();
-    return;
-  }
-  std::unordered_map<std::int64_t, std::size_t> seen;
-  for (std::size_t i = 0; i < coming_again; ++i) {
-    const std::int64_t units = layout_->blocks()[i].units;
-    const std::size_t number = seen[units]++;
-    const Runs& runs = layout_->places()[i];
-    if (runs.empty() || number >= kMostPlaces) continue;
-    std::vector<Place>& places = places_[units].blocks;
-    if (places.size() <= number) places.resize(number + 1);
-    places[number].laid_out = laid_out_block(units, runs);
-    places[number].is_stuck = false;
-  }
 }
 
 // Its address is 0 if there is none.
@@ -415,14 +309,20 @@ bool PageArena::grow(std::int64_t pages) {
   if (home_ == 0) home_ = mapper_.reserve(most_pages_);
   const auto end = static_cast<std::int64_t>(home_pages_.size());
   const std::int64_t at_end = std::min(pages, most_pages_ - end);
-  std::int64_t made = make_pages(end, at_end);
+  const std::int64_t made = make_pages(end, at_end);
   if (made < at_end) return false;
-  for (std::int64_t page = 0; page < end && made < pages; ++page) {
-    if (is_present_[static_cast<std::size_t>(page)]) continue;
-    if (make_pages(page, 1) == 0) return false;
+  return made + fill_holes(pages - made) == pages;
+}
+
+// From the beginning. Returns how many there were room and memory for.
+std::int64_t PageArena::fill_holes(std::int64_t pages) {
+  std::int64_t made = 0;
+  for (std::size_t page = 0; page < is_present_.size() && made < pages; ++page) {
+    if (is_present_[page]) continue;
+    if (make_pages(static_cast<std::int64_t>(page), 1) == 0) break;
     ++made;
   }
-  return made == pages;
+  return made;
 }
 
 std::int64_t PageArena::make_pages(std::int64_t first, std::int64_t count) {
@@ -486,9 +386,13 @@ void PageArena::forget_old_stitches() {
   });
 }
 
-// Those farthest from the beginning first.
 std::int64_t PageArena::shrink(std::int64_t pages) {
   const std::lock_guard lock(mutex_);
+  return give_back(pages);
+}
+
+// Those farthest from the beginning first.
+std::int64_t PageArena::give_back(std::int64_t pages) {
   Runs leaving;
   std::int64_t left = pages * units_per_page_;
   const FreeRuns::ByPlace& runs = free_.by_place();

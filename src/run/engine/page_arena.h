@@ -84,6 +84,8 @@ class PageArena {
   // Units in a row at home.
   using Run = UnitRun;
   using Runs = std::vector<Run>;
+  // How many blocks of one size are remembered of a step.
+  static constexpr std::size_t kMostPlaces = 4096;
   // A block's never change, and it has the same ones in every step.
   using RunsP = std::shared_ptr<const Runs>;
   // Other addresses of pages, and what of these the block took.
@@ -139,7 +141,8 @@ class PageArena {
   void lay_out_blocks();
   LayoutSpace space_to_lay_out() const;
   void forget_staying();
-  void add_staying(std::vector<RecurringBlock>& blocks, std::vector<Runs>& now);
+  void add_staying(std::vector<RecurringBlock>& blocks);
+  void close_holes();
   // Where it was laid out; null: nowhere.
   const Runs* home_of(const Held& held) const;
   Block laid_out_block(std::int64_t units, const Runs& runs);
@@ -147,6 +150,8 @@ class PageArena {
   Run find_row_beside(std::int64_t units, const Runs& others) const;
   void drop_layout();
   bool grow(std::int64_t pages);
+  std::int64_t fill_holes(std::int64_t pages);
+  std::int64_t give_back(std::int64_t pages);
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
   std::int64_t free_at_end(std::int64_t units) const;
   bool is_free(const Runs& runs) const;

@@ -3,6 +3,7 @@
 #include "run/engine/page_layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/bytes.h"
@@ -12,9 +13,18 @@ namespace {
 
 using Runs = PageLayout::Runs;
 
-// So many runs at most are looked at while all find a place, which takes a few tenths of a second:
-// a layout must not hold up a step for long.
-constexpr std::int64_t kMostLooks = 3'000'000;
+// How many blocks are looked at in all while rows are found, about 200 million in a second: a
+// layout must not hold up a step for long. Where most can stay, few looks are enough or none are.
+constexpr std::int64_t kFewLooks = 10'000'000;
+constexpr std::int64_t kManyLooks = 30'000'000;
+
+// Of a block of so many units that was sent away so many times.
+std::int64_t price_of(std::int64_t units, std::int64_t times, int growth) {
+  // A sum of thousands of prices must be a number.
+  constexpr std::int64_t kMostTimes = 1000;
+  for (int i = 0; i < growth; ++i) units *= 1 + std::min(times, kMostTimes);
+  return units;
+}
 
 bool is_alive_at(const RecurringBlock& block, int event) {
   if (block.begin < block.end) return block.begin <= event && event < block.end;
@@ -26,57 +36,23 @@ bool live_together(const RecurringBlock& a, const RecurringBlock& b) {
   return is_alive_at(a, b.begin) || is_alive_at(b, a.begin);
 }
 
-// More than all blocks together, however often they were sent away; and thousands of it can be
-// added.
-constexpr std::int64_t kNotForSale = std::int64_t{1} << 46;
-
 bool overlap(const UnitRun& one, const UnitRun& other) {
   return one.first < other.first + other.count && other.first < one.first + one.count;
 }
 
-// What it takes to have a row of units: the prices of all runs that have something of it.
-class PricedRuns {
- public:
-  struct Offer {
-    std::int64_t first;
-    std::int64_t price;
-  };
-
-  PricedRuns() { ends_.emplace_back(0, 0); }
-  void add(const UnitRun& run, std::int64_t price) {
-    starts_.emplace_back(run.first, price);
-    ends_.emplace_back(run.first + run.count, price);
+// Those of so many units that nothing lies in, in order.
+Runs gaps_between(Runs taken, std::int64_t units) {
+  std::sort(taken.begin(), taken.end(),
+            [](const UnitRun& a, const UnitRun& b) { return a.first < b.first; });
+  Runs gaps;
+  std::int64_t end = 0;
+  for (const UnitRun& run : taken) {
+    if (run.first > end) gaps.push_back({end, run.first - end});
+    end = std::max(end, run.first + run.count);
   }
-  // Of rows that begin where a run ends, or with the page after that, and end before `end`: the
-  // cheapest, of several the first. To be called when all are there.
-  Offer cheapest(std::int64_t units, std::int64_t multiple, std::int64_t end) {
-    std::sort(starts_.begin(), starts_.end());
-    std::sort(ends_.begin(), ends_.end());
-    Offer best = {0, kNotForSale};
-    std::int64_t ended = 0;
-    std::int64_t begun = 0;
-    auto next_end = ends_.begin();
-    auto next_start = starts_.begin();
-    for (const auto& [place, own_price] : ends_) {
-      const std::int64_t first = base::round_up(place, multiple);
-      if (first + units > end) break;
-      for (; next_end != ends_.end() && next_end->first <= first; ++next_end) {
-        ended += next_end->second;
-      }
-      for (; next_start != starts_.end() && next_start->first < first + units; ++next_start) {
-        begun += next_start->second;
-      }
-      if (begun - ended < best.price) best = {first, begun - ended};
-      if (best.price == 0) break;
-    }
-    return best;
-  }
-
- private:
-  using Prices = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  Prices starts_;
-  Prices ends_;
-};
+  if (end < units) gaps.push_back({end, units - end});
+  return gaps;
+}
 
 }  // namespace
 
@@ -89,32 +65,71 @@ bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b) {
 
 PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
                        LayoutSpace space)
-    : blocks_(std::move(blocks)), space_(std::move(space)), places_(blocks_.size()) {
+    : blocks_(std::move(blocks)),
+      space_(std::move(space)),
+      gaps_(gaps_between(space_.taken, space_.units)),
+      places_(blocks_.size()) {
   note_meetings();
   std::vector<std::size_t> in_the_way;
   for (const std::size_t block : largest_first()) {
     if (is_free(block, now[block])) {
-      places_[block] = now[block];
+      put(block, now[block]);
     } else {
       in_the_way.push_back(block);
     }
   }
-  place_in_rows(in_the_way);
-  for (const std::size_t block : in_the_way) {
-    if (!places_[block].empty()) continue;
-    const Runs gaps = gaps_for(block, space_.taken);
-    places_[block] = find_row(block, gaps);
-    if (places_[block].empty()) places_[block] = find_pieces(block, gaps);
+  place_in_rows(in_the_way, {.growth = 1, .most_looks = kFewLooks});
+  place_in_pieces(in_the_way);
+}
+
+PageLayout::PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space)
+    : blocks_(std::move(blocks)),
+      space_(std::move(space)),
+      gaps_(gaps_between(space_.taken, space_.units)),
+      places_(blocks_.size()) {
+  note_meetings();
+  std::vector<std::size_t> waiting;
+  // Each finds places where the others do not.
+  for (const int growth : {2, 3, 1}) {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) take_away(i);
+    waiting = largest_first();
+    place_in_rows(waiting, {.growth = growth, .most_looks = kManyLooks});
+    if (waiting.empty()) return;
   }
+  place_in_pieces(waiting);
+}
+
+void PageLayout::put(std::size_t block, Runs runs) {
+  const auto insert = [](std::vector<Mark>& marks, const Mark& mark) {
+    marks.insert(std::lower_bound(marks.begin(), marks.end(), mark), mark);
+  };
+  for (const UnitRun& run : runs) {
+    insert(begins_, {run.first, block});
+    insert(ends_, {run.first + run.count, block});
+  }
+  places_[block] = std::move(runs);
+}
+
+void PageLayout::take_away(std::size_t block) {
+  const auto erase = [](std::vector<Mark>& marks, const Mark& mark) {
+    marks.erase(std::lower_bound(marks.begin(), marks.end(), mark));
+  };
+  for (const UnitRun& run : places_[block]) {
+    erase(begins_, {run.first, block});
+    erase(ends_, {run.first + run.count, block});
+  }
+  places_[block].clear();
 }
 
 // A block that finds no row takes one from others, which then have to find another: the largest
 // first, so that what is left over is small. Who had to go before is not sent away again lightly,
 // or two would do so to each other without end.
-void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
+void PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const Search& search) {
   const auto is_smaller = [this](std::size_t a, std::size_t b) {
     return std::pair(blocks_[a].units, b) < std::pair(blocks_[b].units, a);
   };
+  prices_.clear();
+  for (const RecurringBlock& block : blocks_) prices_.push_back(block.units);
   std::vector<std::int64_t> times_sent_away(blocks_.size(), 0);
   std::vector<std::size_t> homeless;
   std::make_heap(waiting.begin(), waiting.end(), is_smaller);
@@ -122,55 +137,87 @@ void PageLayout::place_in_rows(std::vector<std::size_t>& waiting) {
     std::pop_heap(waiting.begin(), waiting.end(), is_smaller);
     const std::size_t block = waiting.back();
     waiting.pop_back();
-    const Row row = cheapest_row(block, times_sent_away);
-    looks += static_cast<std::int64_t>(space_.taken.size() + meetings_[block].size());
-    if (row.first < 0 || (looks > kMostLooks && !row.others.empty())) {
+    const Row row = cheapest_row(block);
+    looks += static_cast<std::int64_t>(gaps_.size() + begins_.size());
+    if (row.first < 0 || (looks > search.most_looks && !row.others.empty())) {
       homeless.push_back(block);
       continue;
     }
     for (const std::size_t other : row.others) {
-      places_[other].clear();
-      ++times_sent_away[other];
+      take_away(other);
+      prices_[other] = price_of(blocks_[other].units, ++times_sent_away[other], search.growth);
       waiting.push_back(other);
       std::push_heap(waiting.begin(), waiting.end(), is_smaller);
     }
-    places_[block] = {{row.first, blocks_[block].units}};
+    put(block, {{row.first, blocks_[block].units}});
   }
   waiting = std::move(homeless);
 }
 
-// Where the fewest units of others lie, of those that may be sent away. Negative: nowhere.
-PageLayout::Row PageLayout::cheapest_row(std::size_t block,
-                                         const std::vector<std::int64_t>& times_sent_away) const {
-  const std::int64_t units = blocks_[block].units;
-  PricedRuns priced;
-  for (const UnitRun& run : space_.taken) priced.add(run, kNotForSale);
-  for (const std::size_t other : meetings_[block]) {
-    const std::int64_t price = blocks_[other].units * (1 + times_sent_away[other]);
-    for (const UnitRun& run : places_[other]) priced.add(run, price);
+void PageLayout::place_in_pieces(const std::vector<std::size_t>& waiting) {
+  for (const std::size_t block : waiting) {
+    const Runs gaps = gaps_for(block, space_.taken);
+    Runs runs = find_row(block, gaps);
+    if (runs.empty()) runs = find_pieces(block, gaps);
+    put(block, std::move(runs));
   }
-  const std::int64_t multiple = units % space_.units_per_page == 0 ? space_.units_per_page : 1;
-  const PricedRuns::Offer offer = priced.cheapest(units, multiple, space_.units);
-  if (offer.price >= kNotForSale) return {-1, {}};
-  Row row = {offer.first, {}};
+}
+
+// Of rows that begin with a gap or where a block ends: where the others that lie there are sent
+// away for the least, of several the first.
+PageLayout::Row PageLayout::cheapest_row(std::size_t block) const {
+  const std::int64_t units = blocks_[block].units;
+  const std::uint8_t* const meets = meets_.data() + block * blocks_.size();
+  // What ended before the row, and what began before the end of it: the difference lies there.
+  std::int64_t ended = 0;
+  std::int64_t begun = 0;
+  auto end = ends_.begin();
+  auto begin = begins_.begin();
+  Row row;
+  std::int64_t best_price = std::numeric_limits<std::int64_t>::max();
+  const auto look_at = [&](std::int64_t first) {
+    for (; end != ends_.end() && end->unit <= first; ++end) {
+      ended += meets[end->block] * prices_[end->block];
+    }
+    for (; begin != begins_.end() && begin->unit < first + units; ++begin) {
+      begun += meets[begin->block] * prices_[begin->block];
+    }
+    if (begun - ended >= best_price) return;
+    best_price = begun - ended;
+    row.first = first;
+  };
+  for (const UnitRun& gap : gaps_) {
+    const std::int64_t last = gap.first + gap.count - units;
+    if (last < gap.first) continue;
+    look_at(gap.first);
+    while (best_price > 0 && end != ends_.end() && end->unit <= last) look_at(end->unit);
+    if (best_price == 0) return row;
+  }
+  if (row.first < 0) return row;
   const UnitRun taken = {row.first, units};
-  for (const std::size_t other : meetings_[block]) {
-    const Runs& place = places_[other];
+  for (const Mark& mark : begins_) {
+    if (mark.unit >= row.first + units) break;
+    if (meets[mark.block] == 0) continue;
+    const Runs& place = places_[mark.block];
     const bool is_there = std::any_of(place.begin(), place.end(),
                                       [&](const UnitRun& run) { return overlap(run, taken); });
-    if (is_there) row.others.push_back(other);
+    // Those in several runs begin several times.
+    const bool is_new =
+        std::find(row.others.begin(), row.others.end(), mark.block) == row.others.end();
+    if (is_there && is_new) row.others.push_back(mark.block);
   }
   return row;
 }
 
 void PageLayout::note_meetings() {
-  meetings_.resize(blocks_.size());
-  for (std::size_t a = 0; a < blocks_.size(); ++a) {
+  const std::size_t count = blocks_.size();
+  meets_.assign(count * count, 0);
+  for (std::size_t a = 0; a < count; ++a) {
     if (!blocks_[a].is_known()) continue;
     for (std::size_t b = 0; b < a; ++b) {
       if (!blocks_[b].is_known() || !live_together(blocks_[a], blocks_[b])) continue;
-      meetings_[a].push_back(b);
-      meetings_[b].push_back(a);
+      meets_[a * count + b] = 1;
+      meets_[b * count + a] = 1;
     }
   }
 }
@@ -188,9 +235,10 @@ std::vector<std::size_t> PageLayout::largest_first() const {
 
 bool PageLayout::is_free(std::size_t block, const Runs& runs) const {
   if (overlap(runs, space_.taken)) return false;
-  const std::vector<std::size_t>& others = meetings_[block];
-  return std::none_of(others.begin(), others.end(),
-                      [&](std::size_t other) { return overlap(runs, places_[other]); });
+  for (std::size_t other = 0; other < blocks_.size(); ++other) {
+    if (meet(block, other) && overlap(runs, places_[other])) return false;
+  }
+  return true;
 }
 
 bool PageLayout::is_complete() const {
@@ -205,34 +253,24 @@ bool PageLayout::move_elsewhere(std::size_t block, const Runs& taken) {
   all_taken.insert(all_taken.end(), taken.begin(), taken.end());
   Runs found = find_row(block, gaps_for(block, std::move(all_taken)));
   if (found.empty()) return false;
-  places_[block] = std::move(found);
+  take_away(block);
+  put(block, std::move(found));
   return true;
 }
 
 // Where nothing lies while the block lives, in order of place.
 Runs PageLayout::gaps_for(std::size_t block, Runs taken) const {
-  for (const std::size_t other : meetings_[block]) {
+  for (std::size_t other = 0; other < blocks_.size(); ++other) {
+    if (!meet(block, other)) continue;
     taken.insert(taken.end(), places_[other].begin(), places_[other].end());
   }
-  std::sort(taken.begin(), taken.end(),
-            [](const UnitRun& a, const UnitRun& b) { return a.first < b.first; });
-  Runs gaps;
-  std::int64_t end = 0;
-  for (const UnitRun& run : taken) {
-    if (run.first > end) gaps.push_back({end, run.first - end});
-    end = std::max(end, run.first + run.count);
-  }
-  if (end < space_.units) gaps.push_back({end, space_.units - end});
-  return gaps;
+  return gaps_between(std::move(taken), space_.units);
 }
 
 Runs PageLayout::find_row(std::size_t block, const Runs& gaps) const {
   const std::int64_t units = blocks_[block].units;
-  const bool is_whole = units % space_.units_per_page == 0;
   for (const UnitRun& gap : gaps) {
-    const std::int64_t first =
-        is_whole ? base::round_up(gap.first, space_.units_per_page) : gap.first;
-    if (first + units <= gap.first + gap.count) return {{first, units}};
+    if (units <= gap.count) return {{gap.first, units}};
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -44,8 +45,10 @@ class PageLayout {
   // They stay where they lie now, of which each has one or several runs, unless that is in the way
   // of another. Then it is one run where there is a place for it, else runs that begin and end
   // with pages, except for the end of the last; none if there is no room, or if its life is not
-  // known. Blocks of whole pages begin with a page.
+  // known.
   PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now, LayoutSpace space);
+  // Wherever they lie now: takes longer, and finds places for all where the former does not.
+  PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space);
 
   const std::vector<RecurringBlock>& blocks() const { return blocks_; }
   // By block.
@@ -57,17 +60,33 @@ class PageLayout {
   bool move_elsewhere(std::size_t block, const Runs& taken);
 
  private:
+  // Where something begins or ends.
+  struct Mark {
+    std::int64_t unit;
+    std::size_t block;
+    auto operator<=>(const Mark&) const = default;
+  };
   // A row of units, and who lies there.
   struct Row {
-    std::int64_t first = 0;
+    std::int64_t first = -1;
     std::vector<std::size_t> others;
   };
+  // How blocks find rows.
+  struct Search {
+    // With which power of how often it was sent away a block's price grows.
+    int growth;
+    std::int64_t most_looks;
+  };
 
-  std::vector<std::size_t> largest_first() const;
-  // Leaves those for which there is none.
-  void place_in_rows(std::vector<std::size_t>& waiting);
-  Row cheapest_row(std::size_t block, const std::vector<std::int64_t>& times_sent_away) const;
   void note_meetings();
+  bool meet(std::size_t a, std::size_t b) const { return meets_[a * blocks_.size() + b] != 0; }
+  std::vector<std::size_t> largest_first() const;
+  void put(std::size_t block, Runs runs);
+  void take_away(std::size_t block);
+  // Leaves those for which there is none.
+  void place_in_rows(std::vector<std::size_t>& waiting, const Search& search);
+  void place_in_pieces(const std::vector<std::size_t>& waiting);
+  Row cheapest_row(std::size_t block) const;
   bool is_free(std::size_t block, const Runs& runs) const;
   Runs find_row(std::size_t block, const Runs& gaps) const;
   Runs find_pieces(std::size_t block, const Runs& gaps) const;
@@ -75,9 +94,16 @@ class PageLayout {
 
   const std::vector<RecurringBlock> blocks_;
   const LayoutSpace space_;
+  // What is never taken, in order.
+  const Runs gaps_;
   std::vector<Runs> places_;
-  // By block: those that live at the same time.
-  std::vector<std::vector<std::size_t>> meetings_;
+  // In order.
+  std::vector<Mark> begins_;
+  std::vector<Mark> ends_;
+  // By block: what it takes to send it away.
+  std::vector<std::int64_t> prices_;
+  // By two blocks, 1 or 0: whether they live at the same time.
+  std::vector<std::uint8_t> meets_;
 };
 
 }  // namespace lowtide::engine
