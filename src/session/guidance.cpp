@@ -29,6 +29,9 @@ constexpr double kStallShare = 0.005;
 // After so many steps in which the device had no room in one piece although the plan fits, one more
 // such share of the budget is left free, and so often at most.
 constexpr int kShortSteps = 2;
+// So many steps after the first one blocks lie where they no longer have to be moved for others or
+// be put together from pieces, or will not come to do so in the room that there is.
+constexpr int kStepsToSettle = 6;
 constexpr std::int64_t kWideningShare = 40;
 constexpr int kMostWiderMargins = 4;
 // After so many steps a plan that leaves more free must be quicker than the one before it.
@@ -96,6 +99,7 @@ void Guidance::begin_step() {
   const bool is_timed = is_guided && wants_stalls();
   is_measuring_stalls_ = is_measuring_stalls_ || is_timed;
   shortages_before_ = managed_.device.ledger().shortages();
+  makeshifts_before_ = makeshifts();
   managed_.runtime.begin_step(
       {.is_guided = is_guided, .is_timed = is_timed, .is_captured = may_capture});
 }
@@ -139,10 +143,20 @@ std::vector<PlanResult>::iterator Guidance::find_plan(std::uint64_t shape) {
                       [shape](const PlanResult& one) { return one.shape == shape; });
 }
 
+// Of blocks that found no room in one piece.
+std::int64_t Guidance::makeshifts() {
+  run::Books& books = managed_.runtime.books();
+  const run::Books::Lock lock(books);
+  return managed_.device.stitches() + books.counters.relocations;
+}
+
 // The first step under a plan moves things to where the plan expects them.
-void Guidance::note_shortages(std::uint64_t shape, std::int64_t shortages) {
+void Guidance::note_shortages(std::uint64_t shape) {
   Times& times = times_[shape];
-  if (shortages == 0 || times.guided_steps == 0 || planner_.is_busy()) return;
+  const bool is_short =
+      times.guided_steps > 0 && managed_.device.ledger().shortages() > shortages_before_;
+  const bool is_cramped = times.guided_steps > kStepsToSettle && makeshifts() > makeshifts_before_;
+  if ((!is_short && !is_cramped) || planner_.is_busy()) return;
   // Whether to leave this much free was right is not known yet.
   if (times.narrower) return;
   const auto planned = find_plan(shape);
@@ -225,9 +239,7 @@ void Guidance::end_step(const StepUse& use) {
   ++steps_;
   const run::GuideStep last = last_guide_step();
   last_guided_shape_ = last.guided_shape;
-  if (last.guided_shape != 0) {
-    note_shortages(last.guided_shape, managed_.device.ledger().shortages() - shortages_before_);
-  }
+  if (last.guided_shape != 0) note_shortages(last.guided_shape);
   // A step that turned out to be unlike all that are planned was not captured, since it began like
   // one of them. Others of its kind will come: next, or, if that was in vain, a little later.
   if (last.is_unknown && !was_captured) steps_unguided_ = ++searches_in_vain_;

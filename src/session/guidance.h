@@ -65,8 +65,8 @@ class Guidance {
     bool is_settled = false;
     // How often it was measured what the plan's fetches hold up.
     int looks_at_stalls = 0;
-    // Steps under the plan in which the device had no room all the same, and how often a plan that
-    // leaves more of it was made for that.
+    // Steps under the plan in which the device had no room all the same, or none in one piece, and
+    // how often a plan that leaves more of it was made for that.
     int short_steps = 0;
     int wider_margins = 0;
     // The plan with the narrower margin, and how long steps took with that; none: there was none.
@@ -83,7 +83,8 @@ class Guidance {
   void submit(PlanRequest request);
   bool wants_stalls();
   void take_stalls();
-  void note_shortages(std::uint64_t shape, std::int64_t shortages);
+  std::int64_t makeshifts();
+  void note_shortages(std::uint64_t shape);
   void widen_margin(const PlanResult& planned, Times& times);
   void drop_slow_margin(std::uint64_t shape, Times& times);
   static void begin_trial(Times& times, bool is_there);
@@ -113,8 +114,9 @@ class Guidance {
   int steps_unguided_ = 0;
   int searches_in_vain_ = 0;
   double started_seconds_ = 0;
-  // The ledger's, when the step began.
+  // When the step began.
   std::int64_t shortages_before_ = 0;
+  std::int64_t makeshifts_before_ = 0;
   bool is_measuring_stalls_ = false;
   double stall_seconds_ = 0;
   // Last, since it uses the policies.

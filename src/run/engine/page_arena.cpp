@@ -132,12 +132,14 @@ PageArena::Block PageArena::find_block(std::int64_t units, std::int64_t new_page
                                        bool may_stitch) {
   Block block = find_run(units);
   if (block.address != 0) return block;
-  // New pages join what is free at the end, so fewer are needed than asked for.
-  const std::int64_t missing = units - free_at_end(units);
-  const std::int64_t missing_pages = (missing + units_per_page_ - 1) / units_per_page_;
-  if (missing_pages <= new_pages) {
+  for (bool is_grown = true; is_grown;) {
+    // New pages join what is free at the end, so fewer are needed than asked for, unless they fill
+    // holes.
+    const std::int64_t missing = units - free_at_end(units);
+    const std::int64_t missing_pages = (missing + units_per_page_ - 1) / units_per_page_;
+    if (missing_pages > new_pages) break;
     const std::int64_t pages_before = present_pages_;
-    const bool is_grown = grow(missing_pages);
+    is_grown = grow(missing_pages);
     // Some may have been made before the device had no more.
     new_pages -= present_pages_ - pages_before;
     if (is_grown) block = find_run(units);
@@ -304,14 +306,12 @@ std::int64_t PageArena::free_at_end(std::int64_t units) const {
   return units % units_per_page_ != 0 ? count : free_.whole_pages_of({first, count}).count;
 }
 
-// At the end of the row, or, when that is reached, wherever pages were given back.
+// Where pages were given back, so that the row stays in one piece, and then at its end.
 bool PageArena::grow(std::int64_t pages) {
   if (home_ == 0) home_ = mapper_.reserve(most_pages_);
+  const std::int64_t made = fill_holes(pages);
   const auto end = static_cast<std::int64_t>(home_pages_.size());
-  const std::int64_t at_end = std::min(pages, most_pages_ - end);
-  const std::int64_t made = make_pages(end, at_end);
-  if (made < at_end) return false;
-  return made + fill_holes(pages - made) == pages;
+  return made + make_pages(end, std::min(pages - made, most_pages_ - end)) == pages;
 }
 
 // From the beginning. Returns how many there were room and memory for.

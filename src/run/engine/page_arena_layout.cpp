@@ -12,14 +12,15 @@ namespace {
 
 // What lay elsewhere needs a few steps to come to where it was laid out.
 constexpr int kStepsToSettle = 4;
-// Twice as many after each further layout, up to so many.
-constexpr int kMostPatience = 7;
+// Twice as many after each further layout, of which there are so many at most.
+constexpr int kMostLayouts = 6;
 
 }  // namespace
 
 bool PageArena::wants_layout() const {
   if (stitch_count_ + moves_ == makeshifts_before_step_ || !recurring_.is_repeated()) return false;
-  return layouts_ == 0 || steps_since_layout_ >= (kStepsToSettle << (layouts_ - 1));
+  if (layouts_ == 0) return true;
+  return layouts_ < kMostLayouts && steps_since_layout_ >= (kStepsToSettle << (layouts_ - 1));
 }
 
 bool PageArena::is_laid_out() const {
@@ -91,7 +92,7 @@ const PageArena::Runs* PageArena::home_of(const Held& held) const {
 // choose_homecomings().
 void PageArena::lay_out_blocks() {
   forget_old_stitches();
-  layouts_ = std::min(layouts_ + 1, kMostPatience);
+  ++layouts_;
   steps_since_layout_ = 0;
   layout_digest_ = recurring_.digest();
   std::vector<RecurringBlock> blocks = recurring_.blocks();
@@ -103,7 +104,7 @@ void PageArena::lay_out_blocks() {
   if (moves_ > 0 && !layout_->is_complete()) {
     close_holes();
     add_staying(blocks);
-    layout_.emplace(std::move(blocks), space_to_lay_out());
+    layout_.emplace(std::move(blocks), space_to_lay_out(), static_cast<std::uint64_t>(layouts_));
   }
   // Blocks without a place get into everybody's way. To move some in every step costs less.
   if (moves_ > 0 && !layout_->is_complete()) {

@@ -7,23 +7,28 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/random.h"
 
 namespace lowtide::engine {
 namespace {
 
 using Runs = PageLayout::Runs;
 
-// How many blocks are looked at in all while rows are found, about 200 million in a second: a
-// layout must not hold up a step for long. Where most can stay, few looks are enough or none are.
+// How many blocks are looked at in all while rows are found, some 200 million in a second: a layout
+// must not hold up a step for long. Where most can stay, few looks are enough or none are.
 constexpr std::int64_t kFewLooks = 10'000'000;
-constexpr std::int64_t kManyLooks = 30'000'000;
+constexpr std::int64_t kManyLooks = 150'000'000;
+// So often it is tried at most, with so many looks for each two blocks: after that it is better to
+// begin again.
+constexpr int kTries = 20;
+constexpr std::int64_t kLooksForTwo = 30;
 
 // Of a block of so many units that was sent away so many times.
-std::int64_t price_of(std::int64_t units, std::int64_t times, int growth) {
+std::int64_t price_of(std::int64_t units, std::int64_t times) {
   // A sum of thousands of prices must be a number.
-  constexpr std::int64_t kMostTimes = 1000;
-  for (int i = 0; i < growth; ++i) units *= 1 + std::min(times, kMostTimes);
-  return units;
+  constexpr std::int64_t kMostTimes = 500;
+  times = 1 + std::min(times, kMostTimes);
+  return units * times * times * times;
 }
 
 bool is_alive_at(const RecurringBlock& block, int event) {
@@ -78,25 +83,31 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
       in_the_way.push_back(block);
     }
   }
-  place_in_rows(in_the_way, {.growth = 1, .most_looks = kFewLooks});
+  place_in_rows(in_the_way, {.seed = 0, .most_looks = std::min(kFewLooks, looks_of_a_try())});
   place_in_pieces(in_the_way);
 }
 
-PageLayout::PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space)
+PageLayout::PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space, std::uint64_t seed)
     : blocks_(std::move(blocks)),
       space_(std::move(space)),
       gaps_(gaps_between(space_.taken, space_.units)),
       places_(blocks_.size()) {
   note_meetings();
+  base::Random seeds(seed);
   std::vector<std::size_t> waiting;
-  // Each finds places where the others do not.
-  for (const int growth : {2, 3, 1}) {
-    for (std::size_t i = 0; i < blocks_.size(); ++i) take_away(i);
+  std::int64_t looks = 0;
+  for (int i = 0; i < kTries && looks < kManyLooks; ++i) {
+    for (std::size_t block = 0; block < blocks_.size(); ++block) take_away(block);
     waiting = largest_first();
-    place_in_rows(waiting, {.growth = growth, .most_looks = kManyLooks});
+    looks += place_in_rows(waiting, {.seed = seeds.next(), .most_looks = looks_of_a_try()});
     if (waiting.empty()) return;
   }
   place_in_pieces(waiting);
+}
+
+std::int64_t PageLayout::looks_of_a_try() const {
+  const auto count = static_cast<std::int64_t>(blocks_.size());
+  return kLooksForTwo * count * count;
 }
 
 void PageLayout::put(std::size_t block, Runs runs) {
@@ -123,35 +134,40 @@ void PageLayout::take_away(std::size_t block) {
 
 // A block that finds no row takes one from others, which then have to find another: the largest
 // first, so that what is left over is small. Who had to go before is not sent away again lightly,
-// or two would do so to each other without end.
-void PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const Search& search) {
+// or two would do so to each other without end; a little chance keeps more of them from doing so in
+// a circle.
+std::int64_t PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const Search& search) {
   const auto is_smaller = [this](std::size_t a, std::size_t b) {
     return std::pair(blocks_[a].units, b) < std::pair(blocks_[b].units, a);
   };
   prices_.clear();
   for (const RecurringBlock& block : blocks_) prices_.push_back(block.units);
+  base::Random random(search.seed);
   std::vector<std::int64_t> times_sent_away(blocks_.size(), 0);
   std::vector<std::size_t> homeless;
   std::make_heap(waiting.begin(), waiting.end(), is_smaller);
-  for (std::int64_t looks = 0; !waiting.empty();) {
+  std::int64_t looks = 0;
+  while (!waiting.empty()) {
     std::pop_heap(waiting.begin(), waiting.end(), is_smaller);
     const std::size_t block = waiting.back();
     waiting.pop_back();
     const Row row = cheapest_row(block);
-    looks += static_cast<std::int64_t>(gaps_.size() + begins_.size());
+    looks += static_cast<std::int64_t>(1 + gaps_.size() + begins_.size());
     if (row.first < 0 || (looks > search.most_looks && !row.others.empty())) {
       homeless.push_back(block);
       continue;
     }
     for (const std::size_t other : row.others) {
       take_away(other);
-      prices_[other] = price_of(blocks_[other].units, ++times_sent_away[other], search.growth);
+      const std::int64_t price = price_of(blocks_[other].units, ++times_sent_away[other]);
+      prices_[other] = price + price / 256 * static_cast<std::int64_t>(random.below(32));
       waiting.push_back(other);
       std::push_heap(waiting.begin(), waiting.end(), is_smaller);
     }
     put(block, {{row.first, blocks_[block].units}});
   }
   waiting = std::move(homeless);
+  return looks;
 }
 
 void PageLayout::place_in_pieces(const std::vector<std::size_t>& waiting) {

@@ -47,8 +47,9 @@ class PageLayout {
   // with pages, except for the end of the last; none if there is no room, or if its life is not
   // known.
   PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now, LayoutSpace space);
-  // Wherever they lie now: takes longer, and finds places for all where the former does not.
-  PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space);
+  // Wherever they lie now: takes longer, and finds places for all where the former does not. Some
+  // luck is needed where there is little room; another seed brings other luck.
+  PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space, std::uint64_t seed = 0);
 
   const std::vector<RecurringBlock>& blocks() const { return blocks_; }
   // By block.
@@ -73,18 +74,18 @@ class PageLayout {
   };
   // How blocks find rows.
   struct Search {
-    // With which power of how often it was sent away a block's price grows.
-    int growth;
+    std::uint64_t seed;
     std::int64_t most_looks;
   };
 
   void note_meetings();
   bool meet(std::size_t a, std::size_t b) const { return meets_[a * blocks_.size() + b] != 0; }
   std::vector<std::size_t> largest_first() const;
+  std::int64_t looks_of_a_try() const;
   void put(std::size_t block, Runs runs);
   void take_away(std::size_t block);
-  // Leaves those for which there is none.
-  void place_in_rows(std::vector<std::size_t>& waiting, const Search& search);
+  // Leaves those for which there is none. Returns how many looks it took.
+  std::int64_t place_in_rows(std::vector<std::size_t>& waiting, const Search& search);
   void place_in_pieces(const std::vector<std::size_t>& waiting);
   Row cheapest_row(std::size_t block) const;
   bool is_free(std::size_t block, const Runs& runs) const;

@@ -68,8 +68,9 @@ TEST(PageLayout, WithoutARowItTakesPagesFromHereAndThere) {
 
 TEST(PageLayout, WithoutRoomThereIsNoPlace) {
   const auto places = laid_out({{8, 0, 2}, {8, 1, 3}}, {12, kPage, {}});
-  EXPECT_EQ(places[0], (Runs{{0, 8}}));
-  EXPECT_EQ(places[1], Runs());
+  // Either of them may have it.
+  EXPECT_NE(places[0], places[1]);
+  for (const Runs& runs : places) EXPECT_TRUE(runs.empty() || runs == (Runs{{0, 8}}));
 }
 
 TEST(PageLayout, WithoutAKnownLifeThereIsNoPlace) {
@@ -162,8 +163,7 @@ TEST(PageLayout, NoTwoBlocksClash) {
       }
     }
     expect_no_clash(blocks, space, places, kEvents);
-    // Looks for long, since there is not enough room.
-    if (seed == 0) expect_no_clash(blocks, space, PageLayout(blocks, space).places(), kEvents);
+    expect_no_clash(blocks, space, PageLayout(blocks, space).places(), kEvents);
   }
 }
 
