@@ -26,7 +26,7 @@ namespace {
 using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
 
 // Blocks that lie in each other's places take several rounds to come home.
-constexpr int kMostRounds = 16;
+constexpr int kMostRounds = 200;
 
 constexpr std::size_t kBlockBytes = c10::CachingAllocator::kMinBlockSize;
 

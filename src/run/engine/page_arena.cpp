@@ -72,6 +72,13 @@ bool PageArena::move_elsewhere(Place& place, std::int64_t units) {
   const bool is_expected =
       layout_ && number < recurring_.blocks().size() && layout_->blocks()[number].units == units;
   if (!is_expected || place.is_stuck) return false;
+  place.is_stuck = !layout_->move_elsewhere(number, taken_runs());
+  if (place.is_stuck) return false;
+  place.laid_out = block_at(layout_->places()[number].front().first, units);
+  return is_free(*place.laid_out.runs);
+}
+
+PageArena::Runs PageArena::taken_runs() const {
   Runs taken;
   std::int64_t end = 0;
   for (const auto& [first, count] : free_.by_place()) {
@@ -79,10 +86,7 @@ bool PageArena::move_elsewhere(Place& place, std::int64_t units) {
     end = first + count;
   }
   taken.push_back({end, free_.units() - end});
-  place.is_stuck = !layout_->move_elsewhere(number, taken);
-  if (place.is_stuck) return false;
-  place.laid_out = block_at(layout_->places()[number].front().first, units);
-  return is_free(*place.laid_out.runs);
+  return taken;
 }
 
 void PageArena::note_place(std::int64_t units, const Block& block) {

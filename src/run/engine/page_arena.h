@@ -141,13 +141,16 @@ class PageArena {
   void lay_out_blocks();
   LayoutSpace space_to_lay_out() const;
   void forget_staying();
-  void add_staying(std::vector<RecurringBlock>& blocks);
+  void add_staying(std::vector<RecurringBlock>& blocks, std::vector<Runs>& now);
   void close_holes();
   // Where it was laid out; null: nowhere.
   const Runs* home_of(const Held& held) const;
   Block laid_out_block(std::int64_t units, const Runs& runs);
   BlockMove begin_move(void* data, const Run& to);
-  Run find_row_beside(std::int64_t units, const Runs& others) const;
+  // To make room at `home`, if possible beside the homes of others. Empty: nothing lies there, or
+  // it cannot leave.
+  std::vector<BlockMove> clear_home(const Run& home, const Runs& homes,
+                                    const std::function<bool(void*)>& may_move);
   void drop_layout();
   bool grow(std::int64_t pages);
   std::int64_t fill_holes(std::int64_t pages);
@@ -155,6 +158,7 @@ class PageArena {
   std::int64_t make_pages(std::int64_t first, std::int64_t count);
   std::int64_t free_at_end(std::int64_t units) const;
   bool is_free(const Runs& runs) const;
+  Runs taken_runs() const;
   Runs choose_pages(std::int64_t units) const;
   void add_page(Runs& runs, std::int64_t unit) const;
   Runs whole_pages(std::int64_t pages, std::int64_t except) const;

@@ -57,14 +57,13 @@ LayoutSpace PageArena::space_to_lay_out() const {
 
 // Parameters and the like lie wherever they came to lie, and may be in the way of all rows. Where
 // nothing else helps they are moved too.
-void PageArena::add_staying(std::vector<RecurringBlock>& blocks) {
+void PageArena::add_staying(std::vector<RecurringBlock>& blocks, std::vector<Runs>& now) {
   for (auto& [data, held] : blocks_) {
     if (held.is_fixed || recurring_.recurs(held.birth)) continue;
     held.number_of_staying = blocks.size();
-    std::int64_t units = 0;
-    for (const Run& run : *held.runs) units += run.count;
     // From its own beginning to that of the next step: all the time.
-    blocks.push_back({units, 0, 0});
+    blocks.push_back({units_of(*held.runs), 0, 0});
+    now.push_back(*held.runs);
   }
 }
 
@@ -103,8 +102,10 @@ void PageArena::lay_out_blocks() {
   layout_.emplace(blocks, now, space_to_lay_out());
   if (moves_ > 0 && !layout_->is_complete()) {
     close_holes();
-    add_staying(blocks);
-    layout_.emplace(std::move(blocks), space_to_lay_out(), static_cast<std::uint64_t>(layouts_));
+    now.assign(blocks.size(), {});
+    add_staying(blocks, now);
+    layout_.emplace(std::move(blocks), now, space_to_lay_out(),
+                    static_cast<std::uint64_t>(layouts_));
   }
   // Blocks without a place get into everybody's way. To move some in every step costs less.
   if (moves_ > 0 && !layout_->is_complete()) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The part of the arena that has blocks moved, so that a row or whole pages become free.
+#include <algorithm>
 #include <utility>
 
 #include "run/engine/page_arena.h"
@@ -36,12 +37,11 @@ BlockMove PageArena::begin_move(void* data, const Run& to) {
   return {data, place};
 }
 
-// Blocks that lie in each other's places come home in several rounds, the first of which takes one
-// of them out of the way.
+// Blocks that lie in each other's places come home in several rounds: if none can, then others get
+// out of the way of one of them, which comes home next and stays there.
 std::vector<BlockMove> PageArena::choose_homecomings(const std::function<bool(void*)>& may_move) {
   const std::lock_guard lock(mutex_);
   std::vector<BlockMove> moves;
-  std::vector<void*> waiting;
   Runs homes;
   for (auto& [data, held] : blocks_) {
     const Runs* place = home_of(held);
@@ -53,27 +53,43 @@ std::vector<BlockMove> PageArena::choose_homecomings(const std::function<bool(vo
     if (free_.contains(home)) {
       moves.push_back(begin_move(data, home));
     } else {
-      waiting.push_back(data);
       homes.push_back(home);
     }
   }
-  for (std::size_t i = 0; i < waiting.size() && moves.empty(); ++i) {
-    if (!overlap(*blocks_.at(waiting[i]).runs, homes)) continue;
-    const Run aside = find_row_beside(homes[i].count, homes);
-    if (aside.count > 0) moves.push_back(begin_move(waiting[i], aside));
+  for (std::size_t i = 0; i < homes.size() && moves.empty(); ++i) {
+    moves = clear_home(homes[i], homes, may_move);
   }
   return moves;
 }
 
-// At the beginning or the end of a free run. Empty: there is none.
-PageArena::Run PageArena::find_row_beside(std::int64_t units, const Runs& others) const {
-  const FreeRuns::ByLength& runs = free_.by_length();
-  for (auto run = runs.lower_bound({units, 0}); run != runs.end(); ++run) {
-    for (const std::int64_t first : {run->second, run->second + run->first - units}) {
-      if (!overlap({{first, units}}, others)) return {first, units};
-    }
+std::vector<BlockMove> PageArena::clear_home(const Run& home, const Runs& homes,
+                                             const std::function<bool(void*)>& may_move) {
+  std::vector<void*> there;
+  for (const auto& [data, held] : blocks_) {
+    if (!overlap(*held.runs, {home})) continue;
+    if (!may_move(data)) return {};
+    there.push_back(data);
   }
-  return {0, 0};
+  std::vector<Run> aside;
+  for (const Runs& spared : {homes, Runs{home}}) {
+    Runs taken = taken_runs();
+    taken.insert(taken.end(), spared.begin(), spared.end());
+    Runs rows = gaps_between(std::move(taken), free_.units());
+    aside.clear();
+    for (void* data : there) {
+      const std::int64_t units = units_of(*blocks_.at(data).runs);
+      const auto row = std::find_if(rows.begin(), rows.end(),
+                                    [&](const Run& one) { return one.count >= units; });
+      if (row == rows.end()) break;
+      aside.push_back({row->first, units});
+      *row = {row->first + units, row->count - units};
+    }
+    if (aside.size() == there.size()) break;
+  }
+  std::vector<BlockMove> moves;
+  if (aside.size() < there.size()) return moves;
+  for (std::size_t i = 0; i < there.size(); ++i) moves.push_back(begin_move(there[i], aside[i]));
+  return moves;
 }
 
 void PageArena::settle(const BlockMove& move, bool is_done) {

@@ -45,7 +45,21 @@ bool overlap(const UnitRun& one, const UnitRun& other) {
   return one.first < other.first + other.count && other.first < one.first + one.count;
 }
 
-// Those of so many units that nothing lies in, in order.
+}  // namespace
+
+std::int64_t units_of(const std::vector<UnitRun>& runs) {
+  std::int64_t units = 0;
+  for (const UnitRun& run : runs) units += run.count;
+  return units;
+}
+
+bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const UnitRun& one) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const UnitRun& other) { return overlap(one, other); });
+  });
+}
+
 Runs gaps_between(Runs taken, std::int64_t units) {
   std::sort(taken.begin(), taken.end(),
             [](const UnitRun& a, const UnitRun& b) { return a.first < b.first; });
@@ -59,15 +73,6 @@ Runs gaps_between(Runs taken, std::int64_t units) {
   return gaps;
 }
 
-}  // namespace
-
-bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const UnitRun& one) {
-    return std::any_of(b.begin(), b.end(),
-                       [&](const UnitRun& other) { return overlap(one, other); });
-  });
-}
-
 PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
                        LayoutSpace space)
     : blocks_(std::move(blocks)),
@@ -75,19 +80,13 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
       gaps_(gaps_between(space_.taken, space_.units)),
       places_(blocks_.size()) {
   note_meetings();
-  std::vector<std::size_t> in_the_way;
-  for (const std::size_t block : largest_first()) {
-    if (is_free(block, now[block])) {
-      put(block, now[block]);
-    } else {
-      in_the_way.push_back(block);
-    }
-  }
+  std::vector<std::size_t> in_the_way = put_where_they_lie(now);
   place_in_rows(in_the_way, {.seed = 0, .most_looks = std::min(kFewLooks, looks_of_a_try())});
   place_in_pieces(in_the_way);
 }
 
-PageLayout::PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space, std::uint64_t seed)
+PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
+                       LayoutSpace space, std::uint64_t seed)
     : blocks_(std::move(blocks)),
       space_(std::move(space)),
       gaps_(gaps_between(space_.taken, space_.units)),
@@ -98,11 +97,23 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space, st
   std::int64_t looks = 0;
   for (int i = 0; i < kTries && looks < kManyLooks; ++i) {
     for (std::size_t block = 0; block < blocks_.size(); ++block) take_away(block);
-    waiting = largest_first();
+    waiting = put_where_they_lie(now);
     looks += place_in_rows(waiting, {.seed = seeds.next(), .most_looks = looks_of_a_try()});
     if (waiting.empty()) return;
   }
   place_in_pieces(waiting);
+}
+
+std::vector<std::size_t> PageLayout::put_where_they_lie(const std::vector<Runs>& now) {
+  std::vector<std::size_t> others;
+  for (const std::size_t block : largest_first()) {
+    if (!now[block].empty() && is_free(block, now[block])) {
+      put(block, now[block]);
+    } else {
+      others.push_back(block);
+    }
+  }
+  return others;
 }
 
 std::int64_t PageLayout::looks_of_a_try() const {

@@ -15,8 +15,12 @@ struct UnitRun {
   bool operator==(const UnitRun&) const = default;
 };
 
+std::int64_t units_of(const std::vector<UnitRun>& runs);
 // Whether they have a unit in common.
 bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b);
+
+// What is left of so many units, in order.
+std::vector<UnitRun> gaps_between(std::vector<UnitRun> taken, std::int64_t units);
 
 // A block that every step asks for again.
 struct RecurringBlock {
@@ -47,9 +51,11 @@ class PageLayout {
   // with pages, except for the end of the last; none if there is no room, or if its life is not
   // known.
   PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now, LayoutSpace space);
-  // Wherever they lie now: takes longer, and finds places for all where the former does not. Some
-  // luck is needed where there is little room; another seed brings other luck.
-  PageLayout(std::vector<RecurringBlock> blocks, LayoutSpace space, std::uint64_t seed = 0);
+  // Takes longer, and finds places for all where the former does not: those that lie nowhere now
+  // may send away all others. Some luck is needed where there is little room; another seed brings
+  // other luck.
+  PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now, LayoutSpace space,
+             std::uint64_t seed);
 
   const std::vector<RecurringBlock>& blocks() const { return blocks_; }
   // By block.
@@ -81,6 +87,8 @@ class PageLayout {
   void note_meetings();
   bool meet(std::size_t a, std::size_t b) const { return meets_[a * blocks_.size() + b] != 0; }
   std::vector<std::size_t> largest_first() const;
+  // The largest first. Returns those that have no place yet.
+  std::vector<std::size_t> put_where_they_lie(const std::vector<Runs>& now);
   std::int64_t looks_of_a_try() const;
   void put(std::size_t block, Runs runs);
   void take_away(std::size_t block);

@@ -128,7 +128,7 @@ TEST(PageLayout, BlocksThatFillAlmostAllOfItFindPlacesAnew) {
     std::vector<RecurringBlock> blocks;
     cut(random, kUnits, 0, kEvents, 8, blocks);
     const LayoutSpace space{.units = kUnits * 115 / 100, .units_per_page = kPage, .taken = {}};
-    const PageLayout layout(blocks, space);
+    const PageLayout layout(blocks, std::vector<Runs>(blocks.size()), space, seed);
     EXPECT_TRUE(layout.is_complete()) << "seed " << seed << ", " << blocks.size() << " blocks";
     expect_no_clash(blocks, space, layout.places(), kEvents);
   }
@@ -163,7 +163,9 @@ TEST(PageLayout, NoTwoBlocksClash) {
       }
     }
     expect_no_clash(blocks, space, places, kEvents);
-    expect_no_clash(blocks, space, PageLayout(blocks, space).places(), kEvents);
+    expect_no_clash(blocks, space,
+                    PageLayout(blocks, std::vector<Runs>(blocks.size()), space, seed).places(),
+                    kEvents);
   }
 }
 
