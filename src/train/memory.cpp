@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include "train/memory.h"
 
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace lowtide::train {
 namespace {
 
 constexpr int kMeasuredSteps = 2;
+constexpr std::int64_t kSmallBudgetBytes = std::int64_t{200} << 20;
+
+bool is_small(std::int64_t budget_bytes, const std::string& device) {
+  return budget_bytes > 0 && budget_bytes < kSmallBudgetBytes && device.starts_with("cuda");
+}
 
 Means means_of(const MemoryOptions& memory) {
   if (memory.tiers == "none") {
@@ -35,6 +41,13 @@ std::int64_t measure_plain_peak(const TrainingOptions& options,
   return session.stats().peak_bytes;
 }
 
+std::string note_on_budget(std::int64_t budget_bytes, const std::string& device) {
+  if (!is_small(budget_bytes, device)) return "";
+  return base::concat("the budget is below ", base::format_bytes(kSmallBudgetBytes),
+                      ": it caps what torch's allocator hands out, not what that takes from the "
+                      "GPU");
+}
+
 SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_bytes,
                                const std::string& device) {
   const Means means = means_of(memory);
@@ -46,7 +59,8 @@ SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_
           .device = device,
           .means = means,
           .policy = memory.policy,
-          .spill_dir = memory.spill_dir};
+          .spill_dir = memory.spill_dir,
+          .cap_reserved = !is_small(budget_bytes, device)};
 }
 
 }  // namespace lowtide::train

@@ -35,6 +35,10 @@ std::int64_t measure_plain_peak(const TrainingOptions& options,
                                 const std::shared_ptr<const zoo::DataSet>& data,
                                 const std::function<bool()>& is_stopped);
 
+// What there is to say about how the budget is counted; empty: nothing. Torch's allocator takes
+// memory from a GPU in pieces of 2 and 20 MiB, so a small budget there caps what it hands out.
+std::string note_on_budget(std::int64_t budget_bytes, const std::string& device);
+
 // Throws InvalidInput for what is no size, and for combinations that make no sense.
 SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_bytes,
                                const std::string& device);

@@ -92,6 +92,8 @@ class Run {
       report_.budget_bytes = base::parse_budget(budget, *report_.plain_peak_bytes);
     }
     LT_REQUIRE(report_.budget_bytes > 0, "a budget of nothing cannot be kept: ", budget);
+    const std::string note = note_on_budget(report_.budget_bytes, options_.training.device);
+    if (!note.empty()) hooks_.say(note);
   }
 
   void plan_steps(Training& training) {

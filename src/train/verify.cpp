@@ -60,6 +60,8 @@ class Verification {
     hooks_.say("training plainly");
     train_plainly();
     hooks_.say(base::concat("training inside ", base::format_bytes(report.budget_bytes)));
+    const std::string note = note_on_budget(report.budget_bytes, options_.training.device);
+    if (!note.empty()) hooks_.say(note);
     train_managed();
     return std::move(verdict_);
   }
