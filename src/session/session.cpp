@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "run/torch/failed_backward.h"
 #include "run/torch/interceptor.h"
 #include "session/attendance.h"
 #include "session/devices.h"
@@ -391,6 +392,7 @@ void Session::step(const std::function<void()>& body) {
   } catch (...) {
     // The step's graph is gone; so may be its records. What the body threw matters more than a
     // failure to tidy up.
+    run::forget_failed_backward();
     try {
       impl_->end_step();
     } catch (const Error&) {

@@ -11,11 +11,14 @@
 #include "base/check.h"
 #include "train/checkpoint.h"
 #include "train/numerics.h"
+#include "train/working_budget.h"
 
 namespace lowtide::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kFirstSteps = 2;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -45,6 +48,23 @@ class Run {
     }
     open_folder();
     find_budget();
+    try {
+      train_within_budget();
+    } catch (const OutOfMemory& refusal) {
+      // Later ones have to do with the data, and the first steps do not tell of that.
+      if (report_.budget_bytes == 0 || steps_taken_ >= kFirstSteps) throw;
+      throw with_working_budget({.training = options_.training,
+                                 .memory = options_.memory,
+                                 .data = data_,
+                                 .budget_bytes = report_.budget_bytes,
+                                 .refusal = refusal},
+                                hooks_);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void train_within_budget() {
     Session session(
         session_options(options_.memory, report_.budget_bytes, options_.training.device));
     Training training(options_.training, data_);
@@ -61,10 +81,8 @@ class Run {
     report_.stats = session.stats();
     if (!report_.was_interrupted) report_.evaluation = evaluate(training, session);
     report_.training = options_.training;
-    return std::move(report_);
   }
 
- private:
   bool resumes() const { return options_.resume && folder_->has_checkpoint(); }
 
   void open_folder() {
@@ -111,6 +129,7 @@ class Run {
       session.step([&training] { training.step(); });
       report_.loss = training.loss();
       seconds.push_back(seconds_since(step_start));
+      ++steps_taken_;
       const SessionStats stats = session.stats();
       hooks_.on_step({.step = training.steps_done(),
                       .steps = steps_,
@@ -166,6 +185,7 @@ class Run {
   std::int64_t steps_ = 0;
   // Spent on the way.
   double evaluation_seconds_ = 0;
+  std::int64_t steps_taken_ = 0;
   Report report_;
 };
 

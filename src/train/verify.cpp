@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "train/numerics.h"
+#include "train/working_budget.h"
 
 namespace lowtide::train {
 namespace {
@@ -62,7 +63,16 @@ class Verification {
     hooks_.say(base::concat("training inside ", base::format_bytes(report.budget_bytes)));
     const std::string note = note_on_budget(report.budget_bytes, options_.training.device);
     if (!note.empty()) hooks_.say(note);
-    train_managed();
+    try {
+      train_managed();
+    } catch (const OutOfMemory& refusal) {
+      throw with_working_budget({.training = options_.training,
+                                 .memory = options_.memory,
+                                 .data = data_,
+                                 .budget_bytes = report.budget_bytes,
+                                 .refusal = refusal},
+                                hooks_);
+    }
     return std::move(verdict_);
   }
 

@@ -73,5 +73,26 @@ TEST(ThrowingStep, LetTheSessionEndRightAfterwards) {
             std::nullopt);
 }
 
+// When the one branch throws, the other one is due.
+TEST(ThrowingStep, LeavesNothingOfItsGraph) {
+  LT_SKIP_IF(why_skip());
+  Session session(options_for(0));
+  const auto step = [&](bool throws) {
+    session.step([&] {
+      const at::Tensor x = at::ones({1000, 100}, test_device()).requires_grad_();
+      const at::Tensor due = x.exp();
+      (throws ? throw_in_backward(x) : x).add(due).sum().backward();
+    });
+  };
+  step(false);
+  const std::int64_t held = session.stats().held_bytes;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW(step(true), PlannedFailure);
+    EXPECT_EQ(session.stats().held_bytes, held);
+  }
+  step(false);
+  EXPECT_EQ(session.stats().held_bytes, held);
+}
+
 }  // namespace
 }  // namespace lowtide::torch_test

@@ -63,6 +63,14 @@ class Failures(TrainTest):
         self.assertIn("The machine has no room for", message)
         self.assertNotIn("frame #", message)
 
+    def test_budget_that_is_far_too_small(self):
+        for verb in ("train", "verify"):
+            with self.subTest(verb=verb):
+                done = self.run_program(verb, *SMALL, "--steps", "2", "--budget", "1%")
+                self.assertEqual(DOES_NOT_FIT, done.returncode)
+                named = done.stderr.splitlines()[-1].rsplit("--budget ", 1)[1]
+                self.succeed(verb, *SMALL, "--steps", "2", "--budget", named)
+
     def test_batch_that_the_data_does_not_fill(self):
         self.assertIn("does not fill one batch of 9000",
                       self.fail_with(FAILED, "train", *MODEL, "--steps", "1", "--batch", "9000"))

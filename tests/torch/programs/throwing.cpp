@@ -74,4 +74,6 @@ Program throwing_program(ThrowsIn where) {
           [where](at::Device device, std::uint64_t seed) { return make(where, device, seed); }};
 }
 
+at::Tensor throw_in_backward(const at::Tensor& x) { return ThrowInBackward::apply(x); }
+
 }  // namespace lowtide::torch_test

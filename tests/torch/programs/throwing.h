@@ -23,4 +23,7 @@ bool step_throws(int i);
 
 Program throwing_program(ThrowsIn where);
 
+// The identity, whose backward throws PlannedFailure.
+at::Tensor throw_in_backward(const at::Tensor& x);
+
 }  // namespace lowtide::torch_test
