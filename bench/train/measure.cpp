@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/median.h"
 #include "base/printed.h"
 #include "timeline.h"
 #include "train/report.h"
@@ -256,6 +257,6 @@ std::vector<std::string> broken_promises(const Measurement& measurement) {
   return broken;
 }
 
-double median(const std::vector<double>& values) { return train::median(values).value_or(0); }
+double median(const std::vector<double>& values) { return base::median(values).value_or(0); }
 
 }  // namespace lowtide::bench

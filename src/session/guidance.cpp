@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/median.h"
 
 namespace lowtide::session {
 namespace {
@@ -61,10 +62,7 @@ double middle_host_seconds(const Trace& trace) {
   for (const Op& op : trace.ops()) {
     if (op.host_seconds) seconds.push_back(*op.host_seconds);
   }
-  if (seconds.empty()) return 0;
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
+  return base::median(std::move(seconds)).value_or(0);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/median.h"
 #include "train/largest.h"
 #include "zoo/catalogue.h"
 #include "zoo/shapes_only.h"
@@ -130,7 +131,7 @@ class Search {
     const SessionStats stats = session.stats();
     return {.batch = batch,
             .is_plain = stats.evictions == 0 && stats.overflow_bytes == 0,
-            .step_seconds = *median(seconds),
+            .step_seconds = *base::median(seconds),
             .peak_bytes = stats.peak_bytes,
             .evictions = stats.evictions};
   }

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/median.h"
 #include "train/numerics.h"
 
 namespace lowtide::train {
@@ -168,7 +169,7 @@ class Measurement {
       if (i < options_.untimed_steps) continue;
       seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }
-    outcome.step_seconds = median(std::move(seconds)).value_or(0);
+    outcome.step_seconds = base::median(std::move(seconds)).value_or(0);
     if (session != nullptr) outcome.stats = session->stats();
     return outcome;
   }

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/median.h"
 
 namespace lowtide::train {
 namespace {
@@ -33,7 +34,7 @@ std::optional<MemoryPrice> price_between(const Place& smaller, const Place& larg
 Spread spread_of(const std::vector<double>& values) {
   LT_CHECK(!values.empty(), "nothing was measured");
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return {*median(values), *least, *most};
+  return {*base::median(values), *least, *most};
 }
 
 std::vector<std::optional<MemoryPrice>> memory_prices(const PriceCurve& curve) {

@@ -42,7 +42,4 @@ struct Report {
   std::string checkpoint;
 };
 
-// Nothing if there are none.
-std::optional<double> median(std::vector<double> values);
-
 }  // namespace lowtide::train

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/median.h"
 #include "train/checkpoint.h"
 #include "train/numerics.h"
 #include "train/working_budget.h"
@@ -151,7 +152,7 @@ class Run {
     report_.was_interrupted = training.steps_done() < steps_;
     report_.steps = static_cast<std::int64_t>(seconds.size());
     report_.steps_done = training.steps_done();
-    report_.step_seconds = median(std::move(seconds));
+    report_.step_seconds = base::median(std::move(seconds));
   }
 
   // The last evaluation comes when all is done.

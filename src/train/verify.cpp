@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/median.h"
 #include "train/numerics.h"
 #include "train/working_budget.h"
 
@@ -89,7 +90,7 @@ class Verification {
       plain_.push_back(digest_of(compared_state(training), nullptr));
       tell(training, loss, nullptr);
     }
-    verdict_.plain_step_seconds = median(std::move(seconds));
+    verdict_.plain_step_seconds = base::median(std::move(seconds));
   }
 
   void train_managed() {
@@ -111,7 +112,7 @@ class Verification {
     report.stats = session.stats();
     report.steps = report.steps_done = verdict_.compared_steps = training.steps_done();
     report.was_interrupted = !verdict_.difference && training.steps_done() < options_.steps;
-    report.step_seconds = median(std::move(seconds));
+    report.step_seconds = base::median(std::move(seconds));
   }
 
   void compare(const Training& training, Session& session) {

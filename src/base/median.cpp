@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
-#include "train/report.h"
+#include "base/median.h"
 
 #include <algorithm>
 
-namespace lowtide::train {
+namespace lowtide::base {
 
 std::optional<double> median(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
@@ -13,4 +13,4 @@ std::optional<double> median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-}  // namespace lowtide::train
+}  // namespace lowtide::base

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
-#include "train/report.h"
+#include "base/median.h"
 
 #include <gtest/gtest.h>
 
-namespace lowtide::train {
+namespace lowtide::base {
 namespace {
 
-TEST(Median, IsTheMiddleOrBetweenTheTwoMiddles) {
+TEST(Median, IsTheMiddleOfTheValues) {
   EXPECT_EQ(median({}), std::nullopt);
   EXPECT_EQ(median({3}), 3);
   EXPECT_EQ(median({5, 1, 4}), 4);
@@ -15,4 +15,4 @@ TEST(Median, IsTheMiddleOrBetweenTheTwoMiddles) {
 }
 
 }  // namespace
-}  // namespace lowtide::train
+}  // namespace lowtide::base
