@@ -8,7 +8,6 @@
 namespace lowtide::train {
 namespace {
 
-constexpr int kMeasuredSteps = 2;
 constexpr std::int64_t kSmallBudgetBytes = std::int64_t{200} << 20;
 
 bool is_small(std::int64_t budget_bytes, const std::string& device) {
@@ -30,15 +29,21 @@ Means means_of(const MemoryOptions& memory) {
 
 bool is_share(const std::string& budget) { return budget.ends_with('%'); }
 
+SessionStats take_first_steps(const SessionOptions& inside, const TrainingOptions& options,
+                              const std::shared_ptr<const zoo::DataSet>& data,
+                              const std::function<bool()>& is_stopped) {
+  Session session(inside);
+  Training training(options, data);
+  for (int i = 0; i < kFirstSteps && !is_stopped(); ++i) {
+    session.step([&] { training.step(); });
+  }
+  return session.stats();
+}
+
 std::int64_t measure_plain_peak(const TrainingOptions& options,
                                 const std::shared_ptr<const zoo::DataSet>& data,
                                 const std::function<bool()>& is_stopped) {
-  Session session({.device = options.device});
-  Training training(options, data);
-  for (int i = 0; i < kMeasuredSteps && !is_stopped(); ++i) {
-    session.step([&] { training.step(); });
-  }
-  return session.stats().peak_bytes;
+  return take_first_steps({.device = options.device}, options, data, is_stopped).peak_bytes;
 }
 
 std::string note_on_budget(std::int64_t budget_bytes, const std::string& device) {

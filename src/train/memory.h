@@ -28,9 +28,18 @@ struct MemoryOptions {
 // Whether the budget is a share, so that the plain peak is asked for.
 bool is_share(const std::string& budget);
 
-// The memory that the training takes when nothing is evicted: that of two steps of it in a session
-// without a budget. The training that is then begun is not touched by this. `is_stopped` is asked
-// between the steps.
+// After so many steps libraries have their workspaces and the optimizer its states.
+inline constexpr int kFirstSteps = 2;
+
+// Takes the first steps of the training in a session of its own, and gives what that did. The
+// training that is then begun is not touched by this. `is_stopped` is asked between the steps.
+// Throws what the session throws.
+SessionStats take_first_steps(const SessionOptions& inside, const TrainingOptions& options,
+                              const std::shared_ptr<const zoo::DataSet>& data,
+                              const std::function<bool()>& is_stopped);
+
+// The memory that the training takes when nothing is evicted: that of its first steps in a session
+// without a budget.
 std::int64_t measure_plain_peak(const TrainingOptions& options,
                                 const std::shared_ptr<const zoo::DataSet>& data,
                                 const std::function<bool()>& is_stopped);

@@ -12,8 +12,6 @@
 namespace lowtide::train {
 namespace {
 
-// In the second one libraries have their workspaces and the optimizer its states.
-constexpr int kSteps = 2;
 // More than enough to come from a hundredth of what is needed to it.
 constexpr int kMostTries = 48;
 
@@ -21,11 +19,8 @@ constexpr int kMostTries = 48;
 std::optional<OutOfMemory> try_steps(const RefusedTraining& refused, std::int64_t budget_bytes,
                                      const Hooks& hooks) {
   try {
-    Session session(session_options(refused.memory, budget_bytes, refused.training.device));
-    Training training(refused.training, refused.data);
-    for (int i = 0; i < kSteps && !hooks.is_stopped(); ++i) {
-      session.step([&training] { training.step(); });
-    }
+    take_first_steps(session_options(refused.memory, budget_bytes, refused.training.device),
+                     refused.training, refused.data, hooks.is_stopped);
   } catch (const OutOfMemory& refusal) {
     return refusal;
   }

@@ -58,15 +58,14 @@ class PageEmptier {
   }
 
   void add_block(std::size_t block) {
-    std::int64_t units = 0;
     std::set<std::int64_t> pages;
     for (const UnitRun& run : *blocks_[block].runs) {
-      units += run.count;
       for (std::int64_t page = run.first / units_per_page_;
            page <= (run.first + run.count - 1) / units_per_page_; ++page) {
         if (broken_.contains(page)) pages.insert(page);
       }
     }
+    const std::int64_t units = units_of(*blocks_[block].runs);
     units_.push_back(units);
     for (const std::int64_t page : pages) {
       broken_[page].blocks.push_back(block);

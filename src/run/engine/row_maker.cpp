@@ -28,12 +28,6 @@ struct Window {
   std::int64_t moved = 0;
 };
 
-std::int64_t units_of(const RowBlock& block) {
-  std::int64_t units = 0;
-  for (const UnitRun& run : *block.runs) units += run.count;
-  return units;
-}
-
 class RowMaker {
  public:
   RowMaker(std::int64_t units, const std::vector<UnitRun>& free,
@@ -84,7 +78,7 @@ class RowMaker {
     for (auto piece = first_piece_after(window.first);
          piece != pieces_.end() && piece->run.first < end; ++piece) {
       if (!inside.insert(piece->block).second) continue;
-      moved += units_of(blocks_[piece->block]);
+      moved += units_of(*blocks_[piece->block].runs);
       const bool is_too_much = moved > kMostMovedShare * units_ || inside.size() > kMostMoves;
       if (is_too_much || !may_move(piece->block)) return std::nullopt;
     }
@@ -112,7 +106,7 @@ class RowMaker {
     Window window = {.first = first};
     const auto inside = blocks_in(window);
     if (!inside) return;
-    for (const std::size_t block : *inside) window.moved += units_of(blocks_[block]);
+    for (const std::size_t block : *inside) window.moved += units_of(*blocks_[block].runs);
     windows.push_back(window);
   }
 
@@ -135,12 +129,12 @@ class RowMaker {
     const auto inside = blocks_in(window);
     std::vector<std::size_t> order(inside->begin(), inside->end());
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return units_of(blocks_[a]) > units_of(blocks_[b]);
+      return units_of(*blocks_[a].runs) > units_of(*blocks_[b].runs);
     });
     auto room = room_outside(window);
     std::vector<RowMove> moves;
     for (const std::size_t block : order) {
-      const std::int64_t units = units_of(blocks_[block]);
+      const std::int64_t units = units_of(*blocks_[block].runs);
       const auto found = room.lower_bound({units, 0});
       if (found == room.end()) return {};
       const auto [length, first] = *found;
