@@ -4,7 +4,7 @@
 # The few verbs people type. Each first sets up what it needs, which is quick when it is there.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-tsan test-newest bench format lint clean
+.PHONY: help demo test test-asan test-tsan test-newest bench format lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -17,6 +17,11 @@ demo: ## train a small net plainly and at 40 % of the memory, and show a plan
 test: ## what CI runs: checks, tests, tests under sanitizers, bounded fuzzing
 	@tools/setup build test torch
 	@tools/check_all
+
+test-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer; CI has the half without torch
+	@tools/setup build torch
+	@tools/build asan
+	@tools/ctest asan
 
 test-tsan: ## the tests under ThreadSanitizer
 	@tools/setup build torch

@@ -7,17 +7,17 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# lowtide_shared_library(<folder>)
-# liblowtide.so: the folder and all it builds on, whole. One shared library and not several static
+# lowtide_shared_library(<folder>...)
+# liblowtide.so: the folders and all they build on, whole. One shared library and not several static
 # ones, because a process must have one hook in torch's dispatcher, however many parts link it.
-function(lowtide_shared_library folder)
-  _lowtide_library_names(library ${folder})
+function(lowtide_shared_library)
+  _lowtide_library_names(libraries ${ARGN})
   set(empty "${PROJECT_BINARY_DIR}/cmake/lowtide_shared.cpp")
   file(CONFIGURE OUTPUT "${empty}" CONTENT "" @ONLY)
   get_property(archives GLOBAL PROPERTY LOWTIDE_ARCHIVES)
   list(JOIN archives "," archives)
   add_library(lowtide_shared SHARED "${empty}")
-  target_link_libraries(lowtide_shared PRIVATE ${library} PUBLIC LibTorch::torch)
+  target_link_libraries(lowtide_shared PRIVATE ${libraries} PUBLIC LibTorch::torch)
   if(LibTorch_CUDA_FOUND)
     target_link_libraries(lowtide_shared PUBLIC LibTorch::cuda)
   endif()
@@ -57,6 +57,31 @@ function(lowtide_install)
   install(FILES "${generated}/lowtideConfig.cmake" "${generated}/lowtideConfigVersion.cmake"
                 "${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake"
           DESTINATION "${package_folder}")
+endfunction()
+
+# lowtide_install_package(): what a wheel of the Python package consists of. To be called after
+# lowtide_install().
+function(lowtide_install_package)
+  set(package lowtide)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/" DESTINATION . COMPONENT python
+          PATTERN __pycache__ EXCLUDE)
+  install(TARGETS lowtide_shared LIBRARY DESTINATION ${package}/lib COMPONENT python
+          NAMELINK_SKIP)
+  install(TARGETS lowtide RUNTIME DESTINATION ${package}/bin COMPONENT python)
+  install(TARGETS lowtide-torch RUNTIME DESTINATION ${package}/libexec/lowtide COMPONENT python)
+  # torch and CUDA's libraries lie beside the package, wherever that is.
+  set(beside "$ORIGIN/../../torch/lib")
+  file(GLOB cuda RELATIVE "${LibTorch_DIR_FOUND}/.." "${LibTorch_DIR_FOUND}/../nvidia/cu*/lib")
+  foreach(folder IN LISTS cuda)
+    list(APPEND beside "$ORIGIN/../../${folder}")
+  endforeach()
+  list(TRANSFORM beside REPLACE "/../../" "/../../../" OUTPUT_VARIABLE deeper)
+  set_target_properties(lowtide_shared PROPERTIES INSTALL_RPATH "${beside}")
+  set_target_properties(lowtide-torch PROPERTIES INSTALL_RPATH "${deeper}")
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" minor "${LibTorch_VERSION}")
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/built_with_torch.txt" CONTENT "${minor}\n")
+  install(FILES "${PROJECT_BINARY_DIR}/built_with_torch.txt" DESTINATION ${package}
+          COMPONENT python)
 endfunction()
 
 # lowtide_example_tests(<folder>)

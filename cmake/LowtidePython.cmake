@@ -22,6 +22,25 @@ print(*(find(name).origin for name in ('torch', 'numpy', 'expecttest')))")
   endif()
 endfunction()
 
+# _lowtide_add_python_tests(<folder under tests/> <variable>=<value>...): a test for each test_*.py,
+# with these variables in its environment.
+function(_lowtide_add_python_tests folder)
+  set(directory "${PROJECT_SOURCE_DIR}/tests/${folder}")
+  _lowtide_python_with_torch(python)
+  if(NOT python)
+    message(STATUS "tests/${folder} is left out: it needs a Python with torch, numpy and expecttest")
+    return()
+  endif()
+  file(GLOB scripts CONFIGURE_DEPENDS "${directory}/test_*.py")
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM stem)
+    add_test(NAME tests_${folder}.${stem} COMMAND "${python}" -B -m unittest ${stem}
+             WORKING_DIRECTORY "${directory}")
+    set_tests_properties(tests_${folder}.${stem} PROPERTIES LABELS torch TIMEOUT 1200
+                                                            ENVIRONMENT "${ARGN}")
+  endforeach()
+endfunction()
+
 # lowtide_python_tests(<folder under tests/> LINK <target>)
 # Each test_*.py of the folder is run by the Python that has torch, with the path of a library in the
 # environment variable LT_SHIM: the folder's shim.cpp, over what is linked. Not under sanitizers,
@@ -38,18 +57,21 @@ function(lowtide_python_tests folder)
                                              "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${shim} PRIVATE ${arg_LINK})
   add_dependencies(torch_tests ${shim})
-  _lowtide_python_with_torch(python)
-  if(NOT python)
-    message(STATUS "tests/${folder} is left out: it needs a Python with torch, numpy and expecttest")
+  _lowtide_add_python_tests(${folder} "LT_SHIM=$<TARGET_FILE:${shim}>")
+  # They have workers, or compute with all cores.
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  list(FILTER tests INCLUDE REGEX "^tests_${folder}\\.test_")
+  set_tests_properties(${tests} PROPERTIES PROCESSORS 2)
+endfunction()
+
+# lowtide_package_tests(<folder under tests/>)
+# The same for tests of the Python package, python/lowtide, over liblowtide.so.
+function(lowtide_package_tests folder)
+  if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE)
     return()
   endif()
-  file(GLOB scripts CONFIGURE_DEPENDS "${directory}/test_*.py")
-  foreach(script IN LISTS scripts)
-    cmake_path(GET script STEM stem)
-    add_test(NAME tests_${folder}.${stem} COMMAND "${python}" -B -m unittest ${stem}
-             WORKING_DIRECTORY "${directory}")
-    set_tests_properties(
-      tests_${folder}.${stem} PROPERTIES LABELS torch TIMEOUT 1200 PROCESSORS 2 ENVIRONMENT
-                                         "LT_SHIM=$<TARGET_FILE:${shim}>")
-  endforeach()
+  add_dependencies(torch_tests lowtide_shared)
+  # Several run at a time, and threads that wait for each other on the same cores are slow.
+  _lowtide_add_python_tests(${folder} OMP_NUM_THREADS=1 "PYTHONPATH=${PROJECT_SOURCE_DIR}/python"
+                            "LOWTIDE_LIBRARY=$<TARGET_FILE:lowtide_shared>")
 endfunction()

@@ -88,6 +88,19 @@ function(lowtide_library folder)
   endforeach()
 endfunction()
 
+# lowtide_tell_source_dir(<source>...)
+# Defines LT_SOURCE_DIR, where data is found, for those of the sources that ask for it: what does not
+# depend on where the tree lies is compiled once for all clones (ccache).
+function(lowtide_tell_source_dir)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS "${source}" uses REGEX "LT_SOURCE_DIR" LIMIT_COUNT 1)
+    if(uses)
+      set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS
+                                                         "LT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+    endif()
+  endforeach()
+endfunction()
+
 # lowtide_embed_data(<source> <folder under data/>...)
 # Has the assembler find, from data/, the files that the source embeds, and has the source built
 # again when one of them changes.
@@ -98,6 +111,27 @@ function(lowtide_embed_data source)
   set_source_files_properties(
     "${source}" PROPERTIES COMPILE_OPTIONS "-Wa,-I,${PROJECT_SOURCE_DIR}/data" OBJECT_DEPENDS
                            "${files}" SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# lowtide_embed_page(<source> <file>...)
+# The same for scripts and styles of a page; the source also learns their hashes, by which a
+# content-security policy knows them: LT_REPORT_JS_SHA256 for report.js.
+function(lowtide_embed_page source)
+  set(definitions)
+  foreach(file IN LISTS ARGN)
+    # Another file is another hash, so CMake runs again.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(SHA256 "${PROJECT_SOURCE_DIR}/${file}" hash)
+    cmake_path(GET file FILENAME name)
+    string(MAKE_C_IDENTIFIER "${name}" name)
+    string(TOUPPER "${name}" name)
+    list(APPEND definitions "LT_${name}_SHA256=\"${hash}\"")
+  endforeach()
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE files)
+  cmake_path(GET source PARENT_PATH folder)
+  set_source_files_properties(
+    "${source}" PROPERTIES COMPILE_OPTIONS "-Wa,-I,${PROJECT_SOURCE_DIR}/${folder}"
+                           COMPILE_DEFINITIONS "${definitions}" OBJECT_DEPENDS "${files}")
 endfunction()
 
 # lowtide_program(<name> SOURCE <file> DEPS <folder>...)
@@ -132,8 +166,7 @@ endfunction()
 
 # lowtide_test(<name> LABEL <label> SOURCES <file>... DEPS <folder>... [PROGRAM <target>])
 # One GoogleTest program. Every test in it is a test of ctest; with torch, whose start takes a while,
-# all of them are one. LT_SOURCE_DIR is where the data of the tests is found; LT_PROGRAM is the path
-# of PROGRAM, for tests that run it.
+# all of them are one. PROGRAM is built first, for tests that run it.
 function(lowtide_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PROGRAM" "SOURCES;DEPS")
   if(NOT LOWTIDE_TESTS OR NOT arg_SOURCES)
@@ -141,12 +174,11 @@ function(lowtide_test name)
   endif()
   _lowtide_library_names(deps ${arg_DEPS})
   add_executable(${name} ${arg_SOURCES})
-  target_compile_definitions(${name} PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  lowtide_tell_source_dir(${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${deps} GTest::gmock GTest::gtest_main
                                         $<TARGET_NAME_IF_EXISTS:rapidcheck_gtest>)
   if(TARGET "${arg_PROGRAM}")
     add_dependencies(${name} ${arg_PROGRAM})
-    target_compile_definitions(${name} PRIVATE LT_PROGRAM="$<TARGET_FILE:${arg_PROGRAM}>")
   endif()
   _lowtide_uses_torch(uses_torch ${arg_DEPS})
   if(uses_torch)
@@ -172,7 +204,7 @@ endfunction()
 
 # lowtide_test_support(DEPS <folder>...)
 # A library of what test folders share, from the *.cpp of tests/support; they include it as
-# "support/<name>.h". LT_SOURCE_DIR is where data is found, as in the tests.
+# "support/<name>.h".
 function(lowtide_test_support)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "DEPS")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
@@ -182,7 +214,7 @@ function(lowtide_test_support)
   _lowtide_library_names(deps ${arg_DEPS})
   add_library(lowtide_test_support STATIC ${sources})
   target_include_directories(lowtide_test_support PUBLIC "${PROJECT_SOURCE_DIR}/tests")
-  target_compile_definitions(lowtide_test_support PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  lowtide_tell_source_dir(${sources})
   target_link_libraries(lowtide_test_support PUBLIC ${deps})
 endfunction()
 
@@ -215,7 +247,8 @@ function(lowtide_test_folder folder)
 endfunction()
 
 # lowtide_fuzzer(<name> SOURCE <file> [CORPUS <folder>] DEPS <folder>...)
-# A libFuzzer program, and a test that feeds it a bounded number of inputs from a fixed seed. The
+# A libFuzzer program, one of those that target fuzzers builds, and a test that feeds it a bounded
+# number of inputs from a fixed seed. The
 # files of CORPUS are given as a list and not as a folder, since libFuzzer would write to a folder.
 function(lowtide_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;CORPUS" "DEPS")
@@ -226,6 +259,10 @@ function(lowtide_fuzzer name)
   add_executable(${name} "${arg_SOURCE}")
   target_link_libraries(${name} PRIVATE ${deps})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
 
   file(GLOB seeds CONFIGURE_DEPENDS "${arg_CORPUS}/*")
   set(seed_option "")
@@ -263,7 +300,6 @@ function(lowtide_benchmark name)
   _lowtide_library_names(deps ${arg_DEPS})
   add_executable(${name} "${arg_SOURCE}" ${arg_WITH})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
-  target_compile_definitions(${name} PRIVATE LT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${deps} benchmark::benchmark_main)
   add_dependencies(benchmarks ${name})
 endfunction()
