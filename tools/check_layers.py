@@ -20,21 +20,23 @@ ARROWS = {
     "sim": ["plan", "solve"],
     "solve": ["base"],
     "policy": ["sim", "solve"],
+    "report": ["policy"],
     # Running half. policy/ and run/ never meet but in session/.
     "run/tier": ["base"],
     "run/codec": ["base"],
     "run/engine": ["run/tier", "run/codec", "plan", "solve"],
     "run/torch": ["run/engine"],
     "run/cuda": ["run/torch"],
-    "session": ["policy", "run/torch", "run/cuda"],
+    "session": ["report", "run/torch", "run/cuda"],
     # Around it.
-    "cli": ["policy"],
-    "cli/torch": ["cli", "train"],
+    "cli": ["report", "estimate"],
+    "cli/torch": ["cli", "train", "ctdr", "estimate/torch"],
     "train": ["session", "zoo"],
+    "ctdr": ["train", "decompose"],
     "demo": ["session", "zoo"],
     "capi": ["session"],
     "estimate": ["trace", "cost", "sim"],
-    "report": ["trace", "plan", "sim"],
+    "estimate/torch": ["estimate", "train"],
     "tune": ["base", "run/cuda"],
     "zoo": ["base"],
     "decompose": ["base"],
@@ -60,7 +62,8 @@ PUBLIC_OWNERS = {
 # Headers that only some folders may see, so that the planning half builds without either.
 RESTRICTED = [
     ("torch", re.compile(r"(ATen|c10|torch|caffe2)/"),
-     ["run/torch", "run/cuda", "zoo", "decompose", "session", "train", "cli/torch", "capi", "demo"]),
+     ["run/torch", "run/cuda", "zoo", "decompose", "session", "train", "ctdr", "cli/torch", "capi",
+      "demo", "estimate/torch"]),
     ("CUDA", re.compile(r"(cuda|cublas|cudnn|cufft|curand|cusolver|cusparse|cufile)\w*\.h"
                         r"|(nvrtc|nvml|nccl)\w*\.h|(cuda|cub|thrust|nvtx3|cooperative_groups)/"),
      ["run/cuda", "tune"]),

@@ -27,16 +27,16 @@ Problem half_budget(int ops) {
   return problem;
 }
 
-Plan plan_with(const char* policy, const Problem& problem) {
-  const PlanOutcome outcome = policy_named(policy).make({})->plan(problem);
+Plan plan_with(const char* policy, const Problem& problem, const PolicyOptions& options = {}) {
+  const PlanOutcome outcome = policy_named(policy).make(options)->plan(problem);
   LT_CHECK(std::holds_alternative<Plan>(outcome), policy, " refused half the plain peak");
   return std::get<Plan>(outcome);
 }
 
-void plan_step(benchmark::State& state, const char* policy) {
+void plan_step(benchmark::State& state, const char* policy, const PolicyOptions& options) {
   const Problem problem = half_budget(static_cast<int>(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(plan_with(policy, problem));
-  const Verdict verdict = verify(problem, plan_with(policy, problem));
+  for (auto _ : state) benchmark::DoNotOptimize(plan_with(policy, problem, options));
+  const Verdict verdict = verify(problem, plan_with(policy, problem, options));
   LT_CHECK(verdict.ok(), "what was timed is wrong: ", verdict.violations.front().message);
 }
 
@@ -56,10 +56,13 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->Arg(10000)->Arg(100000)->Unit(benchmark::kMillisecond);
 }
 
-BENCHMARK_CAPTURE(plan_step, capuchin, "capuchin")->Apply(sizes);
-BENCHMARK_CAPTURE(plan_step, tide, "tide")->Apply(sizes);
-BENCHMARK_CAPTURE(plan_step, sublinear, "sublinear")->Apply(sizes);
-BENCHMARK_CAPTURE(plan_step, dtr, "dtr")->Apply(sizes);
+BENCHMARK_CAPTURE(plan_step, capuchin, "capuchin", {})->Apply(sizes);
+BENCHMARK_CAPTURE(plan_step, tide, "tide", {})->Apply(sizes);
+// As little as it searches at all, and nobody else beside it.
+BENCHMARK_CAPTURE(plan_step, tide_first, "tide", PolicyOptions{{"tries", "0"}, {"floor", "no"}})
+    ->Apply(sizes);
+BENCHMARK_CAPTURE(plan_step, sublinear, "sublinear", {})->Apply(sizes);
+BENCHMARK_CAPTURE(plan_step, dtr, "dtr", {})->Apply(sizes);
 BENCHMARK_CAPTURE(check_plan, dtr, "dtr")->Apply(sizes);
 BENCHMARK_CAPTURE(check_plan, capuchin, "capuchin")->Apply(sizes);
 BENCHMARK_CAPTURE(simulate_plan, dtr, "dtr")->Apply(sizes);

@@ -22,6 +22,10 @@ struct Candidate {
   /// Seconds of evicted values that would have to be, or would be, computed with it; what counts
   /// depends on the Neighbourhood asked for.
   double neighbour_seconds = 0;
+  /// Free bytes right below and right above it; 0 unless Addresses are asked for.
+  std::int64_t free_beside_bytes = 0;
+  /// How often it was computed again so far.
+  std::int32_t times_replayed = 0;
 };
 
 /// Which evicted values around a candidate an online policy wants to know the cost of.
@@ -33,11 +37,21 @@ enum class Neighbourhood : std::uint8_t {
   kClasses,
 };
 
+/// What an online policy wants to have to do with where values lie.
+enum class Addresses : std::uint8_t {
+  kNone,
+  /// Candidates come with the free bytes beside them.
+  kBeside,
+  /// Room is made in rows: the values go that lie in the row with the lowest sum of scores.
+  kRows,
+};
+
 /// Chooses victims one at a time when memory runs short. The runner does all the rest.
 class OnlinePolicy {
  public:
   virtual ~OnlinePolicy() = default;
   virtual Neighbourhood neighbourhood() const = 0;
+  virtual Addresses addresses() const { return Addresses::kNone; }
   /// The candidate with the lowest score goes.
   virtual double score(const Candidate& candidate) = 0;
 };

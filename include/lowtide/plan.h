@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,11 @@ struct Problem {
   std::int64_t budget_bytes = 0;
   /// Whether lossy codecs and inexact implementations may be used.
   bool allow_lossy = false;
+  /// If set, policies that search ask it now and then: true ends the search with the best so far.
+  /// The plan then depends on when that was.
+  std::function<bool()> should_stop{};
+
+  bool is_stopped() const { return should_stop && should_stop(); }
 };
 
 /// Lets go of a value on the device: after an op, or in the prelude before it.

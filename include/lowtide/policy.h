@@ -46,7 +46,8 @@ struct PolicyInfo {
   std::string name;
   /// Who published it, where and when; empty for our own and for baselines.
   std::string paper;
-  /// How it saves memory: "recompute", "swap", "recompute+swap", "none".
+  /// How it saves memory: "recompute", "swap", "recompute+swap", "none"; "place" for one
+  /// that saves none but finds addresses.
   std::string mechanisms;
   std::string summary;
   std::vector<OptionInfo> options;

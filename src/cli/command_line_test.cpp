@@ -70,8 +70,9 @@ TEST(CommandLine, UsageErrorsAreOneLineAndSayWhatToDo) {
   const Case cases[] = {
       {{}, "no verb given; known are check, plan, simulate, compare, policies, train"},
       {{"plam"},
-       "unknown verb 'plam'; known are check, plan, simulate, compare, policies, train, verify, "
-       "profile, max-batch, doctor, models; did you mean 'plan'?"},
+       "unknown verb 'plam'; known are check, plan, simulate, compare, policies, train, "
+       "verify, profile, max-batch, doctor, models; did you mean "
+       "'plan'?"},
       {{"plan", "-", "--bugdet", "1"},
        "unknown option '--bugdet'; did you mean '--budget'?; try "
        "'lowtide plan --help'"},
@@ -82,7 +83,7 @@ TEST(CommandLine, UsageErrorsAreOneLineAndSayWhatToDo) {
       {{"plan", "-", "-b", "60%", "--policy", "capucin"}, "did you mean 'capuchin'?"},
       {{"plan", "-", "-b", "60%", "--machine", "h20"}, "unknown machine 'h20'; known are h200"},
       {{"plan", "-", "-b", "60%", "--option", "x"}, "--option: not KEY=VALUE: 'x'"},
-      {{"plan", "-", "-b", "60%", "--option", "x=1"}, "'lowtide policies capuchin' lists"},
+      {{"plan", "-", "-b", "60%", "--option", "x=1"}, "'lowtide policies tide' lists"},
       {{"plan", "-", "-b", "60%", "--format", "xml"}, "--format"},
       {{"simulate", "-", "--policy", "dtr"}, "--policy needs --budget"},
       {{"simulate", "-", "-"}, "standard input can be read only once"},

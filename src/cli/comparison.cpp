@@ -3,6 +3,7 @@
 #include "cli/comparison.h"
 
 #include <algorithm>
+#include <functional>
 #include <ostream>
 #include <utility>
 
@@ -20,11 +21,12 @@ using base::concat;
 using base::format_bytes;
 using base::format_seconds;
 
-ComparedPlan compare_one(const PlainStep& step, const Planner& planner, const std::string& budget) {
+ComparedPlan compare_one(const PlainStep& step, const Planner& planner, const std::string& budget,
+                         const std::function<void(double)>& progress) {
   ComparedPlan result{.policy = planner.info->name,
                       .budget = budget,
                       .budget_bytes = budget_from(budget, step.memory.plain_peak_bytes)};
-  const auto outcome = plan_step(step, planner, result.budget_bytes);
+  const auto outcome = plan_step(step, planner, result.budget_bytes, progress);
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
     result.refusal = *refusal;
     result.summary = refusal_json(step, result.policy, result.budget_bytes, *refusal);
@@ -37,29 +39,18 @@ ComparedPlan compare_one(const PlainStep& step, const Planner& planner, const st
   result.overhead = overhead(plain_seconds, timeline.seconds);
   result.peak_bytes = timeline.peak_bytes;
   result.moved_bytes = bytes_moved(timeline);
-  result.recompute_share = plain_seconds > 0 ? timeline.recompute_seconds / plain_seconds : 0;
+  result.recompute_seconds = timeline.recompute_seconds;
   result.plan_seconds = planned.plan_seconds;
   result.summary = summary_json(step, planned);
   return result;
 }
 
-// A line on a terminal that is overwritten, and wiped in the end.
-class Progress {
- public:
-  explicit Progress(Console& console) : console_(console) {}
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() { show(""); }
-
-  void show(const std::string& text) {
-    if (console_.is_watched) console_.err << "\r\x1b[K" << text << std::flush;
-  }
-
- private:
-  Console& console_;
-};
-
+// Quick ones first, refusals last; those that need least memory first among equals.
 bool is_better(const ComparedPlan& a, const ComparedPlan& b) {
+  if (a.refusal || b.refusal) {
+    if (!a.refusal || !b.refusal) return !a.refusal;
+    return a.refusal->smallest_budget_bytes < b.refusal->smallest_budget_bytes;
+  }
   return std::pair(a.step_seconds, a.peak_bytes) < std::pair(b.step_seconds, b.peak_bytes);
 }
 
@@ -76,14 +67,15 @@ Table::Row row_of(const ComparedPlan& plan, bool is_first) {
   row.is_marked = plan.is_best;
   row.cells = {is_first ? budget_label(plan) : "", concat(plan.is_best ? "* " : "  ", plan.policy)};
   if (plan.refusal) {
-    row.cells.push_back(
-        concat("refused (min ", format_bytes(plan.refusal->smallest_budget_bytes), ")"));
+    row.cells.push_back(concat("refused (min ", format_bytes(plan.refusal->smallest_budget_bytes),
+                               "): ", plan.refusal->reason));
     return row;
   }
   for (std::string& cell : std::vector<std::string>{
-           format_overhead(plan.overhead), format_bytes(plan.peak_bytes),
+           format_overhead(plan.overhead), format_seconds(plan.step_seconds),
+           format_bytes(plan.peak_bytes),
            plan.moved_bytes == 0 ? "-" : format_bytes(plan.moved_bytes),
-           plan.recompute_share <= 0 ? "-" : format_percent(plan.recompute_share),
+           plan.recompute_seconds <= 0 ? "-" : format_seconds(plan.recompute_seconds),
            format_seconds(plan.plan_seconds)}) {
     row.cells.push_back(std::move(cell));
   }
@@ -95,27 +87,28 @@ Table::Row row_of(const ComparedPlan& plan, bool is_first) {
 std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Planner>& planners,
                                   const std::vector<std::string>& budgets, Console& console) {
   std::vector<ComparedPlan> plans;
-  Progress progress(console);
+  WipedLine line(console);
   const std::size_t total = planners.size() * budgets.size();
   for (const std::string& budget : budgets) {
     for (const Planner& planner : planners) {
-      progress.show(concat(step.trace->name(), ": ", planner.info->name, " at ", budget, " (",
-                           plans.size() + 1, " of ", total, ")"));
-      plans.push_back(compare_one(step, planner, budget));
+      const std::string at = concat(step.trace->name(), ": ", planner.info->name, " at ", budget,
+                                    " (", plans.size() + 1, " of ", total, ")");
+      line.show(at);
+      plans.push_back(compare_one(step, planner, budget,
+                                  [&](double seconds) { line.show_each_second(seconds, at); }));
     }
   }
-  mark_best(plans);
+  rank(plans);
   return plans;
 }
 
-void mark_best(std::vector<ComparedPlan>& plans) {
-  ComparedPlan* best = nullptr;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (i > 0 && plans[i].budget != plans[i - 1].budget) best = nullptr;
-    if (plans[i].refusal || (best != nullptr && !is_better(plans[i], *best))) continue;
-    if (best != nullptr) best->is_best = false;
-    best = &plans[i];
-    best->is_best = true;
+void rank(std::vector<ComparedPlan>& plans) {
+  for (auto first = plans.begin(); first != plans.end();) {
+    const auto last = std::find_if(
+        first, plans.end(), [&](const ComparedPlan& plan) { return plan.budget != first->budget; });
+    std::stable_sort(first, last, is_better);
+    first->is_best = !first->refusal;
+    first = last;
   }
 }
 
@@ -124,9 +117,10 @@ std::string comparison_text(const PlainStep& step, const std::vector<ComparedPla
   Table table({{"budget", Align::kLeft},
                {"  policy", Align::kLeft},
                {"overhead", Align::kRight},
+               {"step", Align::kRight},
                {"peak", Align::kRight},
                {"moved", Align::kRight},
-               {"recompute", Align::kRight},
+               {"recomputed", Align::kRight},
                {"planned in", Align::kRight}});
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.add(row_of(plans[i], i == 0 || plans[i].budget != plans[i - 1].budget));

@@ -30,20 +30,21 @@ struct ComparedPlan {
   double overhead = 0;
   std::int64_t peak_bytes = 0;
   std::int64_t moved_bytes = 0;
-  // Recomputation as a share of the plain step.
-  double recompute_share = 0;
+  double recompute_seconds = 0;
   double plan_seconds = 0;
   // What `lowtide plan --json` would print.
   nlohmann::json summary{};
 };
 
-// All policies under the first budget, then under the next. Says on `err` what it is at if someone
-// watches. Throws UsageError for a bad budget.
+// All policies under the first budget, then under the next; under each the quickest plan first,
+// refusals last. Says on `err` what it is at if someone watches. Throws UsageError for a bad
+// budget.
 std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Planner>& planners,
                                   const std::vector<std::string>& budgets, Console& console);
 
-// Sets is_best. Requires: plans for the same budget stand together.
-void mark_best(std::vector<ComparedPlan>& plans);
+// Sorts the plans of each budget and marks the first of them. Requires: plans for the same budget
+// stand together.
+void rank(std::vector<ComparedPlan>& plans);
 
 std::string comparison_text(const PlainStep& step, const std::vector<ComparedPlan>& plans,
                             const Style& style);

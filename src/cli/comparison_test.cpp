@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/comparison.h"
 
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace lowtide::cli {
@@ -21,13 +24,27 @@ ComparedPlan refused(const char* budget) {
   return plan;
 }
 
-TEST(Comparison, MarksTheQuickestPlanOfEachBudget) {
+TEST(Comparison, RanksThePlansOfEachBudget) {
   std::vector<ComparedPlan> plans{row("80%", 3, 1), refused("80%"),   row("80%", 2, 1),
                                   row("60%", 5, 2), row("60%", 5, 1), refused("40%")};
-  mark_best(plans);
+  rank(plans);
+  std::vector<std::pair<double, std::int64_t>> order;
   std::vector<bool> best;
-  for (const ComparedPlan& plan : plans) best.push_back(plan.is_best);
-  EXPECT_EQ(best, (std::vector<bool>{false, false, true, false, true, false}));
+  for (const ComparedPlan& plan : plans) {
+    order.emplace_back(plan.step_seconds, plan.peak_bytes);
+    best.push_back(plan.is_best);
+  }
+  EXPECT_EQ(order, (std::vector<std::pair<double, std::int64_t>>{
+                       {2, 1}, {3, 1}, {0, 0}, {5, 1}, {5, 2}, {0, 0}}));
+  EXPECT_EQ(best, (std::vector<bool>{true, false, false, true, false, false}));
+}
+
+TEST(Comparison, RanksRefusalsByTheBudgetThatWouldDo) {
+  std::vector<ComparedPlan> plans{refused("80%"), refused("80%")};
+  plans[1].refusal->smallest_budget_bytes = 5;
+  rank(plans);
+  EXPECT_EQ(plans[0].refusal->smallest_budget_bytes, 5);
+  EXPECT_FALSE(plans[0].is_best);
 }
 
 }  // namespace

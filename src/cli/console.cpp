@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/numbers.h"
 
 namespace lowtide::cli {
@@ -30,6 +31,18 @@ int terminal_columns() {
 }
 
 }  // namespace
+
+void WipedLine::show(std::string_view text) {
+  seconds_shown_ = 0;
+  if (console_.is_watched) console_.err << "\r\x1b[K" << text << std::flush;
+}
+
+void WipedLine::show_each_second(double seconds, std::string_view text) {
+  const int whole = static_cast<int>(seconds);
+  if (whole <= seconds_shown_) return;
+  show(base::concat(text, ", ", whole, " s"));
+  seconds_shown_ = whole;
+}
 
 Style style_of_stdout() {
   // Only the encoding of characters: numbers are printed the same everywhere.

@@ -25,6 +25,23 @@ struct Console {
   bool is_watched = false;
 };
 
+// A line on a terminal that is overwritten, and wiped in the end; nothing where nobody watches.
+class WipedLine {
+ public:
+  explicit WipedLine(Console& console) : console_(console) {}
+  WipedLine(const WipedLine&) = delete;
+  WipedLine& operator=(const WipedLine&) = delete;
+  ~WipedLine() { show(""); }
+
+  void show(std::string_view text);
+  // The text with how long it has been true, once for each whole second.
+  void show_each_second(double seconds, std::string_view text);
+
+ private:
+  Console& console_;
+  int seconds_shown_ = 0;
+};
+
 // What standard output can show: colour on a terminal unless NO_COLOR is set or TERM is dumb,
 // Unicode if the locale's encoding is UTF-8.
 Style style_of_stdout();

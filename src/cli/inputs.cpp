@@ -96,7 +96,10 @@ std::string read_input(const std::string& path, std::string_view what, std::istr
 }
 
 std::shared_ptr<const Trace> load_trace(const std::string& path, std::istream& in) {
-  const std::string text = read_input(path, "a trace", in);
+  return parse_trace(path, read_input(path, "a trace", in));
+}
+
+std::shared_ptr<const Trace> parse_trace(const std::string& path, const std::string& text) {
   return with_file_name(path, kTraceHelp, [&] {
     return std::make_shared<const Trace>(is_dtr_log(path, text)
                                              ? trace::import_dtr_log(text, trace_name_of(path))

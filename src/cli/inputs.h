@@ -25,6 +25,9 @@ std::string read_input(const std::string& path, std::string_view what, std::istr
 // as theirs do).
 std::shared_ptr<const Trace> load_trace(const std::string& path, std::istream& in);
 
+// The same from the contents of a file, whose name is for messages.
+std::shared_ptr<const Trace> parse_trace(const std::string& path, const std::string& text);
+
 // A machine by its name or from a JSON file. Throws UsageError for a name that is neither.
 Machine load_machine(const std::string& name_or_path, std::istream& in);
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "cli/exit_code.h"
+#include "cli/policy_options.h"
 
 namespace lowtide::cli {
 namespace {
@@ -33,19 +34,6 @@ PlannedStep simulate_plan(Problem problem, Plan plan) {
   result.bounds = lower_bounds(problem, plan);
   result.problem = std::move(problem);
   result.plan = std::move(plan);
-  return result;
-}
-
-PolicyOptions parse_options(const std::vector<std::string>& options) {
-  PolicyOptions result;
-  for (const std::string& option : options) {
-    const std::size_t equals = option.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UsageError(base::concat("--option: not KEY=VALUE: '", option, "'"));
-    }
-    const bool is_new = result.emplace(option.substr(0, equals), option.substr(equals + 1)).second;
-    if (!is_new) throw UsageError(base::concat("--option: given twice: '", option, "'"));
-  }
   return result;
 }
 
@@ -77,7 +65,7 @@ Planner make_planner(const std::string& name, const std::vector<std::string>& op
   const PolicyInfo& info = find_policy(name);
   const PolicyOptions parsed = parse_options(options);
   try {
-    return Planner{&info, info.make(parsed)};
+    return Planner{.info = &info, .policy = info.make(parsed)};
   } catch (const InvalidInput& error) {
     throw UsageError(base::concat("--option: ", error.what(), "; 'lowtide policies ", name,
                                   "' lists what it takes"));
@@ -85,19 +73,32 @@ Planner make_planner(const std::string& name, const std::vector<std::string>& op
 }
 
 std::variant<PlannedStep, Refusal> plan_step(const PlainStep& step, const Planner& planner,
-                                             std::int64_t budget_bytes) {
+                                             std::int64_t budget_bytes,
+                                             const std::function<void(double)>& progress) {
   using Clock = std::chrono::steady_clock;
   Problem problem = step.problem(budget_bytes);
   const Clock::time_point start = Clock::now();
+  const auto taken_seconds = [&] {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  bool was_stopped = false;
+  problem.should_stop = [&] {
+    const double seconds = taken_seconds();
+    if (progress) progress(seconds);
+    was_stopped = was_stopped || (planner.think_seconds > 0 && seconds > planner.think_seconds);
+    return was_stopped;
+  };
   PlanOutcome outcome = planner.policy->plan(problem);
-  const std::chrono::duration<double> taken = Clock::now() - start;
+  const double plan_seconds = taken_seconds();
+  problem.should_stop = nullptr;
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) return *refusal;
   Plan& plan = std::get<Plan>(outcome);
   const Verdict verdict = verify(problem, plan);
   LT_CHECK(verdict.ok(), "policy ", planner.info->name, " made a plan for ", step.trace->name(),
            " and ", budget_bytes, " bytes that is wrong: ", verdict.violations.front().message);
   PlannedStep result = simulate_plan(std::move(problem), std::move(plan));
-  result.plan_seconds = taken.count();
+  result.plan_seconds = plan_seconds;
+  result.was_stopped = was_stopped;
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -16,7 +17,7 @@
 namespace lowtide::cli {
 
 // What the verbs plan with when the command line names no policy.
-inline constexpr const char* kDefaultPolicy = "capuchin";
+inline constexpr const char* kDefaultPolicy = "tide";
 
 // A step on a machine, with nothing done to it: what every plan is measured against.
 struct PlainStep {
@@ -38,12 +39,16 @@ struct PlannedStep {
   LowerBounds bounds;
   // Time that the policy took; 0 for a plan from a file.
   double plan_seconds = 0;
+  // It would have searched on, but for --think.
+  bool was_stopped = false;
 };
 
 // A policy with its options set.
 struct Planner {
   const PolicyInfo* info = nullptr;
   std::unique_ptr<Policy> policy;
+  // A search ends after so long; 0: when it is through.
+  double think_seconds = 0;
 };
 
 // Throws UsageError for a policy that is not in the catalogue, with the names that are.
@@ -53,8 +58,10 @@ const PolicyInfo& find_policy(const std::string& name);
 Planner make_planner(const std::string& name, const std::vector<std::string>& options);
 
 // Plans the step. A plan that verify() rejects throws InternalError: it is the policy's fault.
+// `progress` is told now and then for how many seconds a search has been at it.
 std::variant<PlannedStep, Refusal> plan_step(const PlainStep& step, const Planner& planner,
-                                             std::int64_t budget_bytes);
+                                             std::int64_t budget_bytes,
+                                             const std::function<void(double)>& progress = {});
 
 // The step under a plan from a file, within the plan's own budget. Throws InvalidInput, beginning
 // with the name of the file, if verify() rejects it.

@@ -88,6 +88,7 @@ json summary_json(const PlainStep& plain, const PlannedStep& planned) {
           {"bytes_to_disk", bytes_to_disk(timeline)},
           {"stall_seconds", timeline.total_stall_seconds()},
           {"plan_seconds", planned.plan_seconds},
+          {"stopped_early", planned.was_stopped},
           {"actions", std::move(actions)}};
 }
 

@@ -142,7 +142,8 @@ std::string summary_text(const PlainStep& plain, const PlannedStep& planned) {
   return concat(planned.plan.policy, ": peak ", format_bytes(timeline.peak_bytes), " of ",
                 format_bytes(planned.problem.budget_bytes), " (plain ",
                 format_bytes(plain.memory.plain_peak_bytes), "), predicted ",
-                format_seconds(timeline.seconds), " (", format_overhead(added), ")\n",
+                format_seconds(timeline.seconds), " (", format_overhead(added), ")",
+                planned.was_stopped ? "; its search was stopped early" : "", "\n",
                 planned.plan.policy, ": ", actions.empty() ? "no actions needed" : actions, "\n");
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/markup.h"
 #include "base/printed.h"
 
 namespace lowtide::cli {
@@ -21,8 +22,8 @@ SvgPicture::SvgPicture(int width, int height, std::string_view title)
     : head_(concat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"",
                    height, "\" viewBox=\"0 0 ", width, " ", height,
                    "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n<title>",
-                   xml_escaped(title), "</title>\n<rect width=\"", width, "\" height=\"", height,
-                   "\" fill=\"white\"/>\n")) {}
+                   base::markup_escaped(title), "</title>\n<rect width=\"", width, "\" height=\"",
+                   height, "\" fill=\"white\"/>\n")) {}
 
 void SvgPicture::line(Point from, Point to, std::string_view look) {
   body_ += concat("<line x1=\"", number(from.x), "\" y1=\"", number(from.y), "\" x2=\"",
@@ -44,34 +45,10 @@ void SvgPicture::dot(Point centre, double radius, std::string_view look) {
 
 void SvgPicture::text(Point at, std::string_view words, std::string_view look) {
   body_ += concat("<text x=\"", number(at.x), "\" y=\"", number(at.y), "\" ", look, ">",
-                  xml_escaped(words), "</text>\n");
+                  base::markup_escaped(words), "</text>\n");
 }
 
 std::string SvgPicture::document() const { return concat(head_, body_, "</svg>\n"); }
-
-std::string xml_escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      // Control characters may not stand in XML at all.
-      default:
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
 
 std::vector<double> round_ticks(double low, double high, int wanted) {
   LT_CHECK(low < high && wanted > 0, "no axis goes from ", low, " to ", high);

@@ -34,9 +34,6 @@ class SvgPicture {
   std::string body_;
 };
 
-// `text` as it may stand between tags and in attributes.
-std::string xml_escaped(std::string_view text);
-
 // Round numbers from `low` to `high` at even distances, some `wanted` of them, for an axis.
 // Requires: low < high, wanted > 0.
 std::vector<double> round_ticks(double low, double high, int wanted);

@@ -31,10 +31,6 @@ TEST(Svg, HasWhatWasDrawnInOrder) {
                         "</svg>\n"));
 }
 
-TEST(Svg, EscapesWhatXmlCannotHold) {
-  EXPECT_EQ(xml_escaped("a<b>&\"c\"\x1b\n"), "a&lt;b&gt;&amp;&quot;c&quot;  ");
-}
-
 TEST(RoundTicks, LieWithinAtOneTwoOrFiveOfAPowerOfTen) {
   const auto are = [](std::vector<double> ticks) { return Pointwise(DoubleEq(), ticks); };
   EXPECT_THAT(round_ticks(0, 10, 5), are({0, 2, 4, 6, 8, 10}));

@@ -40,16 +40,21 @@ Verb add_forwarded(CLI::App& program, const char* name, const char* summary) {
               }};
 }
 
+// The words of a command line become those of another program, which takes the place of this one.
+[[noreturn]] void become(const std::string& program, std::vector<std::string> arguments) {
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  ::execvp(program.c_str(), words.data());
+  throw Error(base::concat("cannot run ", program, ": ", std::strerror(errno)));
+}
+
 }  // namespace
 
 void run_torch_program(const std::string& verb, std::vector<std::string> arguments) {
   const fs::path program = find_torch_program();
   arguments.insert(arguments.begin(), {"lowtide", verb});
-  std::vector<char*> words;
-  for (std::string& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
-  ::execv(program.c_str(), words.data());
-  throw Error(base::concat("cannot run ", program.string(), ": ", std::strerror(errno)));
+  become(program.string(), std::move(arguments));
 }
 
 std::vector<AddVerb> torch_verbs() {

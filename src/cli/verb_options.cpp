@@ -44,6 +44,14 @@ CLI::Option* add_budgets_option(CLI::App& verb, std::string& budgets) {
   return verb.add_option("--budget,--budgets,-b", budgets, kBudgetHelp)->type_name("SIZE,...");
 }
 
+void add_think_option(CLI::App& verb, double& seconds) {
+  verb.add_option("--think", seconds,
+                  "Have policies that search take their best plan after so long (default: when "
+                  "they are through, which depends on no clock)")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("SECONDS");
+}
+
 void add_policy_options(CLI::App& verb, PolicyChoice& choice) {
   verb.add_option(
           "--policy,-p", choice.name,
@@ -53,6 +61,7 @@ void add_policy_options(CLI::App& verb, PolicyChoice& choice) {
                   "An option of the policy; 'lowtide policies NAME' lists them")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  add_think_option(verb, choice.think_seconds);
 }
 
 CLI::Option* add_output_option(CLI::App& verb, std::string& path, const char* help) {

@@ -24,8 +24,13 @@ struct PolicyChoice {
   // Empty: kDefaultPolicy.
   std::string name;
   std::vector<std::string> options;
+  double think_seconds = 0;
 
-  Planner planner() const { return make_planner(name.empty() ? kDefaultPolicy : name, options); }
+  Planner planner() const {
+    Planner planner = make_planner(name.empty() ? kDefaultPolicy : name, options);
+    planner.think_seconds = think_seconds;
+    return planner;
+  }
 };
 
 void add_json_option(CLI::App& verb, bool& json);
@@ -35,6 +40,8 @@ void add_step_options(CLI::App& verb, StepOptions& options);
 CLI::Option* add_budget_option(CLI::App& verb, std::string& budget, const char* placeholder);
 // Several, with commas.
 CLI::Option* add_budgets_option(CLI::App& verb, std::string& budgets);
+// --think: after how long a search ends.
+void add_think_option(CLI::App& verb, double& seconds);
 void add_policy_options(CLI::App& verb, PolicyChoice& choice);
 CLI::Option* add_output_option(CLI::App& verb, std::string& path, const char* help);
 

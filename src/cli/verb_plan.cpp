@@ -6,12 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
 #include "plan/json.h"
 #include "plan/text.h"
+#include "policy/swap/modnn.h"
+#include "trace/text.h"
 
 namespace lowtide::cli {
 namespace {
@@ -22,7 +26,11 @@ struct PlanOptions {
   std::string budget;
   std::string output;
   std::string format;
+  std::string split;
 };
+
+// Into how many sub-batches --split divides a convolution at most.
+constexpr std::int32_t kMostParts = 16;
 
 constexpr const char* kExamples =
     "\nExamples:\n"
@@ -30,6 +38,7 @@ constexpr const char* kExamples =
     "  lowtide plan step.trace --budget 60% -o step.plan     write it to a file\n"
     "  lowtide plan step.trace -b 60% --policy dtr --option seed=7\n"
     "  lowtide plan step.trace -b 60% --json | jq .overhead  what it costs\n"
+    "  lowtide plan step.trace -b 60% --policy modnn --split parts.trace -o parts.plan\n"
     "\nEvery plan is checked and simulated before it is written. If none fits, the exit code is 3\n"
     "and the message names the smallest budget that would do.";
 
@@ -56,11 +65,35 @@ void put_plan(const PlainStep& step, const PlanOptions& options, const PlannedSt
   console.out << document.dump(1) << "\n";
 }
 
-ExitCode run_plan(const PlanOptions& options, Console& console) {
-  const Planner planner = options.policy.planner();
+// Plans the step with convolutions in sub-batches, which is another step and has a file of its own.
+ExitCode run_split(const PlanOptions& options, const Planner& planner, Console& console) {
+  if (planner.info->name != "modnn") throw UsageError("--split goes with --policy modnn only");
   const PlainStep step = load_step(options.step, console);
   const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
-  const auto outcome = plan_step(step, planner, budget_bytes);
+  const policy::SplitStep split = policy::plan_modnn_split(
+      step.problem(budget_bytes), parse_options(options.policy.options), kMostParts);
+  if (const Refusal* refusal = std::get_if<Refusal>(&split.outcome)) {
+    return report_refusal(step, planner, budget_bytes, *refusal, options.step.json, console);
+  }
+  const PlainStep parts(split.split.problem.trace, step.machine);
+  const PlannedStep planned =
+      follow_plan(parts, std::get<Plan>(split.outcome), "the step in sub-batches");
+  put_output(options.split, trace::print_text(*parts.trace), console);
+  put_plan(step, options, planned, console);
+  console.err << summary_text(step, planned);
+  return ExitCode::kDone;
+}
+
+ExitCode run_plan(const PlanOptions& options, Console& console) {
+  const Planner planner = options.policy.planner();
+  if (!options.split.empty()) return run_split(options, planner, console);
+  const PlainStep step = load_step(options.step, console);
+  const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
+  WipedLine line(console);
+  const auto outcome = plan_step(step, planner, budget_bytes, [&](double seconds) {
+    line.show_each_second(seconds, planner.info->name + " is searching");
+  });
+  line.show("");
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
     return report_refusal(step, planner, budget_bytes, *refusal, options.step.json, console);
   }
@@ -83,6 +116,10 @@ Verb add_plan(CLI::App& program) {
                    "Form of the plan (default: text, or json if FILE ends in .json)")
       ->check(CLI::IsMember({"text", "json"}).description(""))
       ->type_name("text|json");
+  verb->add_option("--split", options->split,
+                   "Let modnn carry convolutions out in sub-batches; the step that has them, for "
+                   "which the plan is, is written here")
+      ->type_name("FILE");
   verb->footer(kExamples);
   return Verb{verb, [options](Console& console) { return run_plan(*options, console); }};
 }

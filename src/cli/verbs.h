@@ -35,8 +35,8 @@ std::vector<AddVerb> torch_verbs();
 // Becomes the other program; returns only by throwing.
 [[noreturn]] void run_torch_program(const std::string& verb, std::vector<std::string> arguments);
 
-// `compare --measure` trains models, so it is the other program's: goes over to it if these are its
-// arguments. Throws IoError for the name of a model where a trace should be.
+// `compare` of a model, with `--measure` or without, is the other program's: goes over to it if
+// these are its arguments.
 void hand_over_compare(const std::vector<std::string>& arguments);
 
 }  // namespace lowtide::cli

@@ -9,8 +9,24 @@ namespace lowtide::plan {
 using trace::Lifetime;
 using trace::Tick;
 
+namespace {
+
+std::vector<bool> replayable_ops(const Trace& trace) {
+  std::vector<bool> replayable(trace.ops().size());
+  for (std::size_t i = 0; i < replayable.size(); ++i) {
+    replayable[i] = trace.is_replayable(make_id<OpId>(i));
+  }
+  return replayable;
+}
+
+}  // namespace
+
 ReplayReach::ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
                          const std::vector<ExtendedLife>& holds)
+    : ReplayReach(trace, lifetimes, holds, replayable_ops(trace)) {}
+
+ReplayReach::ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
+                         const std::vector<ExtendedLife>& holds, const std::vector<bool>& replayed)
     : until_(trace.values().size(), -1), droppable_(trace.values().size(), false) {
   std::vector<Tick> held(trace.values().size(), -1);
   for (const ExtendedLife& hold : holds) held[hold.value.slot()] = hold.until;
@@ -23,7 +39,7 @@ ReplayReach::ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
   // In order of execution, so that the inputs of an op come before its results.
   for (Tick tick = 0; tick < lifetimes.end(); ++tick) {
     const OpId id = lifetimes.op_at(tick);
-    if (!trace.is_replayable(id)) continue;
+    if (!replayed[id.slot()]) continue;
     Tick until = lifetimes.end();
     for (const Use& read : trace.reads(id)) {
       if (!read.side_effect) until = std::min(until, available_until(read.value));

@@ -18,6 +18,10 @@ class ReplayReach {
   // `holds` are sources that will be held past their natural death.
   ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
               const std::vector<ExtendedLife>& holds);
+  // The same for a planner that replays some ops only; `replayed` says by op whether it does.
+  // Requires: those are replayable.
+  ReplayReach(const Trace& trace, const trace::Lifetimes& lifetimes,
+              const std::vector<ExtendedLife>& holds, const std::vector<bool>& replayed);
 
   // The last tick before whose op the value can be computed again; -1 if never.
   trace::Tick until(ValueId value) const { return until_[value.slot()]; }

@@ -30,9 +30,10 @@ class Writer {
         held_until_(trace_.values().size(), -1),
         last_reader_(trace_.values().size(), -1),
         fresh_at_(trace_.values().size(), -1),
-        // Nothing to look up there without swaps.
+        // Nothing to look up there without swaps, nor below without ops on the host.
         fetch_of_(decisions.swaps.empty() ? 0 : trace_.values().size(), -1),
         swap_of_(decisions.swaps.empty() ? 0 : trace_.values().size(), -1),
+        is_on_host_(decisions.on_host.empty() ? 0 : trace_.ops().size(), false),
         replayed_at_(trace_.ops().size(), -1) {
     // Most drops come with a replay and a second drop; growing by copying would cost as much as the
     // walk itself.
@@ -62,6 +63,7 @@ class Writer {
   static std::size_t slot(Tick tick) { return static_cast<std::size_t>(tick); }
   OpId op_at(Tick tick) const { return lifetimes_.op_at(tick); }
   Where& where(ValueId value) { return where_[value.slot()]; }
+  bool is_on_host(OpId op) const { return !is_on_host_.empty() && is_on_host_[op.slot()]; }
   bool is_alive(ValueId value) const {
     const trace::Lifetime& life = lifetimes_.of(value);
     return life.born < tick_ && tick_ <= life.dies;
@@ -75,6 +77,10 @@ class Writer {
     drops_at_ = base::Grouped<ValueId>(ticks(), drops);
     sort_swaps();
     sort_holds();
+    for (const Choose& choice : decisions_.on_host) {
+      is_on_host_[choice.op.slot()] = true;
+      record(choice);
+    }
   }
 
   void sort_swaps() {
@@ -177,6 +183,7 @@ class Writer {
   bool replay_missing() {
     closure_.clear();
     if (tick_ < lifetimes_.end()) {
+      if (is_on_host(op_at(tick_))) return true;
       for (const Use& read : trace_.reads(op_at(tick_))) {
         if (!want(read.value)) return false;
       }
@@ -278,8 +285,12 @@ class Writer {
 
   void run_op() {
     const OpId id = op_at(tick_);
-    for (const Use& write : trace_.writes(id)) take_place(write.value);
-    tick_peak_ = std::max(tick_peak_, used_ + costs_.workspace(id));
+    if (is_on_host(id)) {
+      for (const Use& write : trace_.writes(id)) where(write.value) = Where::kTier;
+    } else {
+      for (const Use& write : trace_.writes(id)) take_place(write.value);
+      tick_peak_ = std::max(tick_peak_, used_ + costs_.workspace(id));
+    }
     for (const ValueId dead : lifetimes_.deaths(tick_)) {
       if (held_until_[dead.slot()] > tick_) continue;
       forget(dead);
@@ -348,6 +359,8 @@ class Writer {
   // The swap under which a value left last.
   std::vector<std::int32_t> swap_of_;
   std::vector<ValueId> hurried_;
+  // By op.
+  std::vector<bool> is_on_host_;
   // By op: the tick whose prelude replays it.
   std::vector<Tick> replayed_at_;
   // By tick.
@@ -372,6 +385,13 @@ std::optional<WrittenPlan> write_gaps(const Problem& problem, const trace::Lifet
                                       const cost::CostTable& costs, const GapDecisions& decisions,
                                       std::int64_t max_replays) {
   return Writer(problem, lifetimes, costs, decisions, max_replays, /*recording=*/true).write();
+}
+
+WrittenPlan write_moves(const Problem& problem, const trace::Lifetimes& lifetimes,
+                        const cost::CostTable& costs, const GapDecisions& moves) {
+  std::optional<WrittenPlan> written = write_gaps(problem, lifetimes, costs, moves, 0);
+  LT_CHECK(written, "everything that was moved can be brought back");
+  return *std::move(written);
 }
 
 std::optional<WrittenPlan> weigh_gaps(const Problem& problem, const trace::Lifetimes& lifetimes,

@@ -43,6 +43,10 @@ struct GapDecisions {
   std::vector<plan::ExtendedLife> holds;
   // Sources that lie in a tier when the step begins; their first swap has after = -1.
   std::vector<StartsIn> starts;
+  // Ops that run on the host's processor, each by an implementation marked so. What they read lies
+  // in the first tier by then, and what they make appears there: a swap that leaves with the op
+  // brings it back.
+  std::vector<Choose> on_host;
   KeepReplayed keep_replayed;
 };
 
@@ -63,6 +67,10 @@ struct WrittenPlan {
 std::optional<WrittenPlan> write_gaps(const Problem& problem, const trace::Lifetimes& lifetimes,
                                       const cost::CostTable& costs, const GapDecisions& decisions,
                                       std::int64_t max_replays);
+
+// The same where nothing is dropped, so that nothing can be in the way.
+WrittenPlan write_moves(const Problem& problem, const trace::Lifetimes& lifetimes,
+                        const cost::CostTable& costs, const GapDecisions& moves);
 
 // The same figures without the actions, for a planner that tries many decisions: on long steps the
 // actions are most of the work.

@@ -334,6 +334,27 @@ op h backward : a -> d
   EXPECT_EQ(gaps.write()->tick_bytes, (std::vector<std::int64_t>{10, 12, 4}));
 }
 
+TEST(GapWriter, AnOpOnTheHostWorksInHostMemory) {
+  // The state never leaves it, the parameter goes over and comes back.
+  // Its workspace does not count.
+  Gaps gaps(R"(
+storage p 4 parameter start end
+storage m 8 state start end
+storage g 3 gradient
+op f forward : p ->
+op b backward : p -> g
+op adam optimizer once workspace=100 option=cpu:2:50:host : p g m -> p m
+op last other : ->
+)");
+  gaps.decisions.on_host.push_back({OpId{2}, 0});
+  gaps.start_in_host("m.0");
+  gaps.swap("m.0", -1, 5, 5).swap("p.0", 1, 5, 5).swap("g.0", 1, 5, 5).swap("p.1", 2, 3, 4);
+  EXPECT_EQ(gaps.actions(),
+            "starts m host\nchoose 2 cpu\nmove p.0 host after 1\nmove g.0 host after 1\n"
+            "fetch p.1 issue 3 need end\n");
+  EXPECT_EQ(gaps.write()->tick_bytes, (std::vector<std::int64_t>{4, 7, 0, 4, 4}));
+}
+
 TEST(GapWriter, FinishedPlanIsBoundToItsProblem) {
   const Gaps gaps(kChain);
   const Plan plan = finish_plan(gaps.step().problem, "someone", *gaps.write());

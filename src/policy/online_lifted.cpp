@@ -54,6 +54,12 @@ std::unique_ptr<Policy> lift(std::string name, PolicyOptions options, MakeOnline
                                         online);
 }
 
+void read_replay_options(OptionReader& reader, sim::OnlineOptions& online) {
+  online.keep_dead =
+      reader.choice<bool>("dead", online.keep_dead, {{"drop", false}, {"keep", true}});
+  online.max_replays_per_op = reader.number("max_replays", online.max_replays_per_op, 0, 1e6);
+}
+
 sim::OnlineOptions read_online_options(OptionReader& reader, sim::VictimSearch search) {
   sim::OnlineOptions online;
   online.search = reader.choice<sim::VictimSearch>("search", search,
@@ -62,9 +68,7 @@ sim::OnlineOptions read_online_options(OptionReader& reader, sim::VictimSearch s
                                                     {"sqrt", sim::VictimSearch::kSqrt},
                                                     {"one", sim::VictimSearch::kOne}});
   online.ignore_below = reader.number("ignore_below", online.ignore_below, 0, 1);
-  online.keep_dead =
-      reader.choice<bool>("dead", online.keep_dead, {{"drop", false}, {"keep", true}});
-  online.max_replays_per_op = reader.number("max_replays", online.max_replays_per_op, 0, 1e6);
+  read_replay_options(reader, online);
   online.seed = static_cast<std::uint64_t>(reader.integer("seed", 1, 0, 1LL << 62));
   return online;
 }

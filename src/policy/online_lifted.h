@@ -23,4 +23,7 @@ std::unique_ptr<Policy> lift(std::string name, PolicyOptions options, MakeOnline
 // The options that every lifted policy has; see OnlineOptions. `search` is its default.
 sim::OnlineOptions read_online_options(OptionReader& reader, sim::VictimSearch search);
 
+// Those of them that do not concern the search for victims.
+void read_replay_options(OptionReader& reader, sim::OnlineOptions& online);
+
 }  // namespace lowtide::policy

@@ -45,5 +45,17 @@ TEST(SmallestBudget, NothingIsTriedWhenTheIntervalIsNarrow) {
             1000);
 }
 
+// Refuses below 70, and names a little more than it was asked for, at most 100.
+TEST(FirstGrantedBudget, AsksForWhatTheLastRefusalNamed) {
+  std::vector<std::int64_t> asked;
+  const auto plan = [&](const Problem& problem) -> PlanOutcome {
+    asked.push_back(problem.budget_bytes);
+    if (problem.budget_bytes >= 70) return Plan{};
+    return Refusal{.reason = "too little", .smallest_budget_bytes = problem.budget_bytes + 15};
+  };
+  EXPECT_EQ(first_granted_budget(Problem{}, 50, plan), 80);
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{50, 65, 80}));
+}
+
 }  // namespace
 }  // namespace lowtide::policy

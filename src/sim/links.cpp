@@ -130,7 +130,9 @@ void Links::start(Lane& lane) {
   lane.ready.pop();
   lane.state = Lane::State::kLatency;
   lane.started = now_;
-  lane.state_end = now_ + jobs_[static_cast<std::size_t>(lane.running)].fixed_seconds;
+  Job& job = jobs_[static_cast<std::size_t>(lane.running)];
+  job.earliest_start = now_;
+  lane.state_end = now_ + job.fixed_seconds;
 }
 
 void Links::finish(Lane& lane) {
@@ -164,6 +166,16 @@ void Links::set_speed(std::size_t index) {
   lane.since = now_;
   lane.speed = speed;
   lane.state_end = now_ + lane.bytes_left / speed;
+}
+
+Links::Span Links::span_of(CopyId id) const {
+  const Job& job = jobs_[static_cast<std::size_t>(id)];
+  const bool is_host_work = job.lane + 1 == lanes_.size();
+  return {.start_seconds = job.earliest_start,
+          .end_seconds = finish_seconds_[static_cast<std::size_t>(id)],
+          .tier = is_host_work ? TierId{} : make_id<TierId>(job.lane / 2),
+          .to_tier = job.lane % 2 == 0,
+          .bytes = job.bytes};
 }
 
 std::vector<LinkUse> Links::use() const {

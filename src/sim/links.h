@@ -55,12 +55,25 @@ class Links {
   std::vector<CopyId> take_finished() { return std::exchange(finished_, {}); }
   std::vector<LinkUse> use() const;
 
+  struct Span {
+    double start_seconds = 0;
+    double end_seconds = 0;
+    // Not valid for work on the host's processor.
+    TierId tier;
+    bool to_tier = true;
+    std::int64_t bytes = 0;
+  };
+  // Requires: it has finished.
+  Span span_of(CopyId id) const;
+  std::size_t copies() const { return jobs_.size(); }
+
  private:
   struct Job {
     std::uint32_t lane = 0;
     std::int32_t open_dependencies = 0;
     double fixed_seconds = 0;
     std::int64_t bytes = 0;
+    // And the real one as soon as that is known.
     double earliest_start = 0;
     // In dependences_: what waits for it, -1 for none.
     std::int32_t last_dependence = -1;

@@ -33,6 +33,7 @@ class Runner {
         holds_(plan::hold_sources(problem, lifetimes_, costs_)),
         reach_(trace_, lifetimes_, holds_),
         around_(trace_, lifetimes_, costs_, policy.neighbourhood()),
+        places_(problem, costs_, policy.addresses(), options.places),
         large_(trace_.values().size(), options.search, options.seed, score_at_age()),
         small_(trace_.values().size(), options.search, options.seed + 1, score_at_age()),
         values_(trace_.values().size()),
@@ -80,6 +81,7 @@ class Runner {
     Tick kept_from = -1;
     // For a source that is held: the last tick for which it is.
     Tick held_until = -1;
+    std::int32_t times_replayed = 0;
   };
 
   // One replay that waits for its inputs.
@@ -94,7 +96,9 @@ class Runner {
                                      .bytes = costs_.value(value),
                                      .compute_seconds = costs_.op(trace_.value(value).producer),
                                      .stale_seconds = age,
-                                     .neighbour_seconds = around_.seconds_around(value)});
+                                     .neighbour_seconds = around_.seconds_around(value),
+                                     .free_beside_bytes = places_.free_beside(value),
+                                     .times_replayed = state(value).times_replayed});
     };
   }
 
@@ -144,6 +148,7 @@ class Runner {
     s.resident = true;
     s.last_use_seconds = clock_seconds_;
     used_bytes_ += costs_.value(value);
+    places_.enter(value);
     if (s.locks == 0) add_candidate(value);
   }
 
@@ -152,6 +157,7 @@ class Runner {
     State& s = state(value);
     s.resident = false;
     used_bytes_ -= costs_.value(value);
+    places_.leave(value);
     remove_candidate(value);
     if (!trace_.value(value).is_source()) around_.on_evicted(value);
   }
@@ -191,6 +197,33 @@ class Runner {
       drop(*victim);
     }
     return true;
+  }
+
+  // Sees to it that an op, or its replay, finds addresses for what it is about to make. Where the
+  // policy makes room in rows, whatever lies in the cheapest row goes; what finds none even so does
+  // without an address.
+  void find_places(const Op& op, bool is_replay) {
+    if (!places_.are_known()) return;
+    for (const Use& write : op.writes) {
+      const bool is_scratch = is_replay && (write.side_effect || state(write.value).resident);
+      const std::optional<ValueId> old = previous(write.value);
+      if (!is_replay && old && gives_up_place(*old)) continue;
+      find_place(is_scratch ? ValueId{} : write.value, costs_.value(write.value));
+    }
+    find_place({}, cost::device_bytes(op.workspace_bytes, problem_.machine));
+  }
+
+  // A value that is not valid stands for scratch.
+  void find_place(ValueId value, std::int64_t bytes) {
+    const auto price = [this](ValueId other) -> std::optional<double> {
+      if (!index_of(other).contains(other)) return std::nullopt;
+      return index_of(other).score(other, clock_seconds_);
+    };
+    while (!(value.valid() ? places_.enter(value) : places_.enter_scratch(bytes))) {
+      const std::vector<ValueId> row = places_.row_to_clear(bytes, price);
+      if (row.empty()) return;
+      for (const ValueId victim : row) drop(victim);
+    }
   }
 
   // Brings back every value in `reads` and locks it. Locks what it got even when it fails; a failed
@@ -239,7 +272,9 @@ class Runner {
     const Op& op = trace_.op(id);
     std::int64_t bytes = cost::device_bytes(op.workspace_bytes, problem_.machine);
     for (const Use& write : op.writes) bytes += costs_.value(write.value);
+    find_places(op, /*is_replay=*/true);
     if (!make_room(bytes)) return false;
+    places_.end_scratch();
     if (static_cast<double>(++replays_) >
         options_.max_replays_per_op * static_cast<double>(trace_.ops().size()) + 100) {
       return fail("replays explode at this budget");
@@ -258,6 +293,7 @@ class Runner {
     for (const Use& write : op.writes) {
       if (write.side_effect || state(write.value).resident) continue;
       around_.on_returned(write.value);
+      ++state(write.value).times_replayed;
       appear(write.value);
       const bool asked_for =
           write.value == target || (waiting.valid() && reads(waiting, write.value));
@@ -321,7 +357,10 @@ class Runner {
     const Op& op = trace_.op(lifetimes_.op_at(tick_));
     const std::size_t first_action = actions_.size();
     if (!prepare(op.reads, /*with_side_effects=*/true)) return false;
-    if (!make_room(result_bytes(op))) return false;
+    const std::int64_t bytes = result_bytes(op);
+    find_places(op, /*is_replay=*/false);
+    if (!make_room(bytes)) return false;
+    places_.end_scratch();
     tidy_prelude(first_action);
     clock_seconds_ += costs_.op(lifetimes_.op_at(tick_));
     for (const Use& write : op.writes) replace_contents(write.value);
@@ -362,7 +401,10 @@ class Runner {
 
   void replace_contents(ValueId value) {
     const std::optional<ValueId> old = previous(value);
-    if (old && gives_up_place(*old)) vanish(*old);
+    if (old && gives_up_place(*old)) {
+      places_.hand_over(*old, value);
+      vanish(*old);
+    }
     appear(value);
   }
 
@@ -394,6 +436,7 @@ class Runner {
   std::vector<plan::ExtendedLife> holds_;
   plan::ReplayReach reach_;
   EvictedNeighbourhood around_;
+  OnlinePlaces places_;
   VictimIndex large_;
   VictimIndex small_;
   std::vector<State> values_;

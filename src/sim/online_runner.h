@@ -8,6 +8,7 @@
 
 #include "lowtide/online.h"
 #include "lowtide/plan.h"
+#include "sim/online_places.h"
 #include "sim/victim_search.h"
 
 namespace lowtide::sim {
@@ -21,6 +22,7 @@ struct OnlineOptions {
   // The run fails once it has replayed this many times as many ops as the step has.
   double max_replays_per_op = 20;
   std::uint64_t seed = 1;
+  PlaceOptions places{};
 };
 
 // A step run under the problem's budget with an online policy, op by op, as the runtime would.

@@ -35,6 +35,7 @@ Timeline Simulation::run() {
   timeline_.ticks.reserve(static_cast<std::size_t>(schedule_.end()) + 1);
   for (Tick tick = 0; tick <= schedule_.end(); ++tick) timeline_.ticks.push_back(run_tick(tick));
   timeline_.links = links_.use();
+  if (log_ != nullptr) log_copies();
   timeline_.reserved_peak_bytes = memory_.allocator().reserved_peak_bytes();
   timeline_.fragmentation_failures = memory_.allocator().failures();
   return std::move(timeline_);
@@ -173,6 +174,7 @@ void Simulation::catch_up() {
     const Note& note = notes_[static_cast<std::size_t>(id)];
     if (note.staging_bytes > 0) change_tier_bytes(TierId{0}, -note.staging_bytes);
     if (!note.frees_device) continue;
+    if (stays_) stays_->close(memory_.leaving(0).piece.block, op_, links_.finish_time(id));
     timeline_.departures.push_back({.value = memory_.leaving(0).value, .op = op_});
     for (const ValueId fetched : memory_.end_leaving(id)) allocate_fetched(fetched);
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "sim/clocks.h"
 #include "sim/device_memory.h"
 #include "sim/links.h"
+#include "sim/step_log.h"
 #include "sim/whereabouts.h"
 
 namespace lowtide::sim {
@@ -41,6 +43,8 @@ class Simulation {
  public:
   // Throws InvalidInput for a plan that names what does not exist.
   Simulation(const Problem& problem, const Plan& plan, DeviceMemory memory);
+  // Has run() write down what the timeline only has in sum. The log must outlive the simulation.
+  void write_log(StepLog& log);
   // Call one of these, once. They throw InvalidInput when the plan uses a value that is not there.
   // Requires: the memory has a model of the allocator.
   Timeline run();
@@ -113,6 +117,11 @@ class Simulation {
   // Takes host memory until the copy that was added last has ended.
   void stage_until_last_copy_ends(std::int64_t bytes);
 
+  // A piece of device memory; those of no storage are an op's workspace.
+  Piece allocate(std::int64_t bytes, StorageKind kind, StorageId storage);
+  void free(Piece& piece);
+  void log_work(Work::Kind kind, OpId op, double seconds);
+  void log_copies();
   void allocate_raw(ValueId value);
   void free_raw(ValueId value);
   Piece take_raw(ValueId value);
@@ -153,6 +162,9 @@ class Simulation {
   std::vector<std::int64_t> tier_bytes_;
   // By copy.
   std::vector<Note> notes_;
+  // Null: nobody wants to know.
+  StepLog* log_ = nullptr;
+  std::optional<StayWriter> stays_;
 };
 
 // simulate(problem, plan).seconds in a good deal less time, for planners that compare plans.

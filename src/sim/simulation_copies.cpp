@@ -83,7 +83,8 @@ void Simulation::allocate_fetched(ValueId value) {
   allocate_raw(value);
   if (!at(value).has_codec) return;
   Encoded& form = encoded_.at(value);
-  form.piece = memory_.allocate(device_bytes(form.codec->bytes), at(value).kind);
+  form.piece =
+      allocate(device_bytes(form.codec->bytes), at(value).kind, trace_.value(value).storage);
 }
 
 void Simulation::await_fetch(const Fetch& action) {
@@ -102,8 +103,9 @@ void Simulation::encode(ValueId value, const CodecOption& codec) {
   require(where.is_raw(), "an encode takes", value, "is not on the device");
   const std::int64_t bytes = device_bytes(codec.bytes);
   begin_work(machine_.launch_seconds, bytes);
-  encoded_[value] = {&codec, memory_.allocate(bytes, where.kind)};
+  encoded_[value] = {&codec, allocate(bytes, where.kind, trace_.value(value).storage)};
   end_work(codec.encode_seconds);
+  log_work(Work::Kind::kCodec, op_, codec.encode_seconds);
   timeline_.codec_seconds += codec.encode_seconds;
   free_raw(value);
   where.has_codec = true;
@@ -122,13 +124,14 @@ void Simulation::decode(ValueId value) {
 void Simulation::finish_decoding(ValueId value) {
   const double seconds = encoded_.at(value).codec->decode_seconds;
   end_work(seconds);
+  log_work(Work::Kind::kCodec, op_, seconds);
   timeline_.codec_seconds += seconds;
   forget_codec(value);
 }
 
 void Simulation::forget_codec(ValueId value) {
   if (!at(value).has_codec) return;
-  memory_.free(encoded_.at(value).piece);
+  free(encoded_.at(value).piece);
   encoded_.erase(value);
   at(value).has_codec = false;
 }
@@ -160,12 +163,12 @@ void Simulation::let_go(ValueId value) {
 
 // Zero bytes have no block; they need none to be counted.
 void Simulation::allocate_raw(ValueId value) {
-  at(value).raw = memory_.allocate(raw_bytes(value), at(value).kind).block;
+  at(value).raw = allocate(raw_bytes(value), at(value).kind, trace_.value(value).storage).block;
 }
 
 void Simulation::free_raw(ValueId value) {
   Piece piece = take_raw(value);
-  memory_.free(piece);
+  free(piece);
 }
 
 Piece Simulation::take_raw(ValueId value) {

@@ -66,9 +66,10 @@ void Simulation::run_op(Tick tick, OpId id) {
     }
     result.on_device = OnDevice::kRaw;
   }
-  Piece workspace = memory_.allocate(way.workspace_bytes, StorageKind::kWorkspace);
+  Piece workspace = allocate(way.workspace_bytes, StorageKind::kWorkspace, {});
   end_work(way.seconds);
-  memory_.free(workspace);
+  log_work(Work::Kind::kOp, id, way.seconds);
+  free(workspace);
   timeline_.compute_seconds += way.seconds;
 }
 
@@ -122,15 +123,17 @@ void Simulation::replay(Tick tick, const Run& run, std::int32_t position) {
   std::vector<Piece> pieces;
   for (const Use& use : op.writes) {
     const StorageKind counted_as = use.side_effect ? StorageKind::kWorkspace : at(use.value).kind;
-    pieces.push_back(memory_.allocate(raw_bytes(use.value), counted_as));
+    const StorageId storage = use.side_effect ? StorageId{} : trace_.value(use.value).storage;
+    pieces.push_back(allocate(raw_bytes(use.value), counted_as, storage));
   }
-  Piece workspace = memory_.allocate(way.workspace_bytes, StorageKind::kWorkspace);
+  Piece workspace = allocate(way.workspace_bytes, StorageKind::kWorkspace, {});
   end_work(way.seconds);
-  memory_.free(workspace);
+  log_work(Work::Kind::kReplay, run.op, way.seconds);
+  free(workspace);
   for (std::size_t i = 0; i < op.writes.size(); ++i) {
     const Use& use = op.writes[i];
     if (use.side_effect || !at(use.value).is_nowhere() || !is_wanted(use.value, tick, position)) {
-      memory_.free(pieces[i]);
+      free(pieces[i]);
       continue;
     }
     at(use.value).raw = pieces[i].block;

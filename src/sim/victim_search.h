@@ -42,6 +42,8 @@ class VictimIndex {
   void remove(ValueId value);
   bool contains(ValueId value) const { return entries_[value.slot()].position >= 0; }
   bool empty() const { return members_.empty(); }
+  // Requires: contains(value).
+  double score(ValueId value, double now_seconds) const;
 
   // The value to evict at this time; nothing if there is none.
   std::optional<ValueId> find(double now_seconds);
@@ -54,7 +56,6 @@ class VictimIndex {
     double last_use_seconds = 0;
   };
 
-  double score(ValueId value, double now_seconds) const;
   std::int32_t step_of(ValueId value) const;
   void file(ValueId value);
   void unfile(ValueId value);

@@ -25,6 +25,8 @@ class Usage(ProgramTest):
         (("plan", "step.trace", "-b", "60%", "--machine", "h20"), "did you mean 'h200'?"),
         (("plan", "step.trace", "-b", "60%", "--option", "no_such=1"), "no_such"),
         (("compare", "step.trace", "-b", "60%", "-p", "dtr,nope"), "unknown policy 'nope'"),
+        (("compare", "step.trace", "step.trace", "-b", "60%", "--svg", "a.svg"), "--svg draws one step"),
+        (("compare", "step.trace", "-b", "60%", "--html", "-"), "name a file"),
         (("policies", "nope"), "unknown policy 'nope'"),
         (("simulate", "step.trace", "-p", "dtr"), "--policy needs --budget"),
         (("simulate", "step.trace", "--width", "3"), "--width"),
@@ -42,7 +44,7 @@ class Files(ProgramTest):
         (self.folder / "folder").mkdir()
         self.write("empty", "")
         self.write("blank", " \n\n")
-        for name, message in (("missing", "cannot read missing: No such file"),
+        for name, message in (("missing.trace", "cannot read missing.trace: No such file"),
                               ("empty", "empty is empty; give a trace"),
                               ("blank", "blank is empty; give a trace"),
                               ("folder", "cannot read folder: it is a folder")):
@@ -51,11 +53,6 @@ class Files(ProgramTest):
                     self.assertIn(message, self.fail_with(FAILED, *arguments, name))
             if name != "folder":
                 self.assertIn(name, self.fail_with(FAILED, "check", "step.trace", name))
-
-    def test_model_where_compare_wants_a_trace(self):
-        for options in (("-b", "60%"), ("--batch", "4", "--budgets", "60%")):
-            message = self.fail_with(FAILED, "compare", "resnet50", *options)
-            self.assertIn("add --measure to train it, or record a step first: lowtide profile resnet50", message)
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_unreadable(self):

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Every verb of the real program: what it prints, as text and as JSON."""
 
+import csv
+import io
 import json
 import pathlib
 import os
 import pty
 import subprocess
 import time
+import xml.dom.minidom
 
 from program import DONE, PROGRAM, ProgramTest
 
@@ -17,7 +20,7 @@ UNIT = ("--machine", "unit")
 class Help(ProgramTest):
     def test_version_and_help(self):
         self.assertRegex(self.succeed("--version"), r"\Alowtide \d+\.\d+\.\d+\n\Z")
-        for verb in ("check", "plan", "simulate", "compare", "policies"):
+        for verb in ("check", "plan", "simulate", "compare", "policies", "report"):
             self.assertIn(verb, self.succeed("--help"))
             self.assertIn("Examples:\n  lowtide " + verb, self.succeed(verb, "--help"))
 
@@ -50,7 +53,7 @@ class Policies(ProgramTest):
 class Plan(ProgramTest):
     def test_prints_a_plan_that_check_accepts(self):
         plan = self.succeed("plan", "step.trace", "--budget", "80%", *UNIT)
-        self.assertTrue(plan.startswith("lowtide-plan 1\npolicy capuchin\n"), plan)
+        self.assertTrue(plan.startswith("lowtide-plan 1\npolicy tide\n"), plan)
         self.write("step.plan", plan)
         self.assertIn("plan ok", self.succeed("check", "step.trace", "step.plan", *UNIT))
 
@@ -70,9 +73,9 @@ class Plan(ProgramTest):
     def test_summary_goes_to_standard_error_and_json_to_standard_output(self):
         done = self.run_program("plan", "step.trace", "-b", "80%", *UNIT, "--json")
         self.assertEqual(done.returncode, DONE)
-        self.assertRegex(done.stderr, r"capuchin: peak .* of .*predicted .*\ncapuchin: \d+ ")
+        self.assertRegex(done.stderr, r"tide: peak .* of .*predicted .*\ntide: \d+ ")
         summary = json.loads(done.stdout)
-        self.assertEqual(summary["policy"], "capuchin")
+        self.assertEqual(summary["policy"], "tide")
         self.assertEqual(summary["budget_bytes"], int(summary["plain_peak_bytes"] * 0.8))
         self.assertLessEqual(summary["peak_bytes"], summary["budget_bytes"])
         self.assertEqual(summary["plan"]["format"], "lowtide-plan")
@@ -85,6 +88,30 @@ class Plan(ProgramTest):
         option = policy["options"][0]
         self.succeed("plan", "step.trace", "-b", "100%", *UNIT, "--policy", policy["name"],
                      "--option", f"{option['name']}={option['default']}")
+
+
+class Split(ProgramTest):
+    # The plain step takes 31 bytes, 16 of which are workspace.
+    STEP = """lowtide-trace 1
+name convolution
+storage x 8 input start
+storage w 1 parameter start end
+storage a 6 activation
+op conv2d forward workspace=16 : x w -> a
+op loss forward : a ->
+"""
+
+    def test_sub_batches_are_a_step_of_their_own_with_its_plan(self):
+        self.write("conv.trace", self.STEP)
+        command = ("plan", "conv.trace", "-b", "20", *UNIT, "--policy", "modnn")
+        self.assertIn("smallest budget for modnn is 31 B", self.run_program(*command).stderr)
+        self.succeed(*command, "--split", "parts.trace", "-o", "parts.plan")
+        self.assertEqual(self.read("parts.trace").count("op conv2d/"), 4)
+        self.assertIn("plan ok", self.succeed("check", "parts.trace", "parts.plan", *UNIT))
+
+    def test_is_of_modnn_only(self):
+        done = self.run_program("plan", "step.trace", "-b", "80%", *UNIT, "--split", "parts.trace")
+        self.assertIn("--split goes with --policy modnn only", done.stderr)
 
 
 class Simulate(ProgramTest):
@@ -132,9 +159,9 @@ class Compare(ProgramTest):
     def test_sets_policies_side_by_side(self):
         text = self.succeed("compare", "step.trace", "--budget", "100%,80%,1", *UNIT,
                             "--policy", "keep_all,capuchin")
-        self.assertRegex(text, r"100 %, 600 B +\* keep_all +0\.0 % +600 B")
-        self.assertRegex(text, r"80 %, 480 B +keep_all +refused \(min 600 B\)")
-        self.assertRegex(text, r"\* capuchin")
+        self.assertRegex(text, r"100 %, 600 B +\* keep_all +0\.0 % +\S+ s +600 B")
+        self.assertRegex(text, r"80 %, 480 B +\* capuchin +\S+ %")
+        self.assertRegex(text, r"\n +keep_all +refused \(min 600 B\): ")
         self.assertNotIn("\x1b", text)
 
     def test_json_has_a_row_for_each_budget_and_policy(self):
@@ -145,15 +172,36 @@ class Compare(ProgramTest):
         rows = document["comparisons"][0]["plans"]
         self.assertEqual([(row["budget"], row["policy"]) for row in rows],
                          [("100%", "keep_all"), ("100%", "capuchin"),
-                          ("80%", "keep_all"), ("80%", "capuchin")])
-        self.assertTrue(rows[2]["refused"])
-        self.assertEqual(rows[2]["smallest_budget_bytes"], 600)
-        self.assertEqual([row["best"] for row in rows[2:]], [False, True])
+                          ("80%", "capuchin"), ("80%", "keep_all")])
+        self.assertTrue(rows[3]["refused"])
+        self.assertEqual(rows[3]["smallest_budget_bytes"], 600)
+        self.assertEqual([row["best"] for row in rows[2:]], [True, False])
+
+    def test_other_forms_hold_the_same_rows(self):
+        self.succeed("compare", "step.trace", "-b", "100%,80%", *UNIT, "--policies", "keep_all,capuchin",
+                     "--csv", "a.csv", "--svg", "a.svg", "--html", "a.html")
+        rows = list(csv.DictReader(io.StringIO(self.read("a.csv"))))
+        self.assertEqual([(row["budget"], row["policy"], row["refused"]) for row in rows],
+                         [("100%", "keep_all", "0"), ("100%", "capuchin", "0"),
+                          ("80%", "capuchin", "0"), ("80%", "keep_all", "1")])
+        self.assertEqual(rows[3]["smallest_budget_bytes"], "600")
+        picture = xml.dom.minidom.parseString(self.read("a.svg"))
+        self.assertEqual(len(picture.getElementsByTagName("polyline")), 2)
+        self.assertEqual(self.read("a.html").count("<tr class="), 4)
+
+    def test_a_search_can_be_stopped(self):
+        trace = pathlib.Path(__file__).resolve().parents[2] / "data" / "traces" / "unet.trace"
+        stopped = json.loads(self.succeed("plan", str(trace), "-b", "50%", "-p", "tide", "--think", "0.001", "--json"))
+        self.assertTrue(stopped["stopped_early"])
+        self.assertLessEqual(stopped["peak_bytes"], stopped["budget_bytes"])
+        whole = json.loads(self.succeed("plan", "step.trace", "-b", "80%", *UNIT, "-p", "capuchin", "--think", "60", "--json"))
+        self.assertFalse(whole["stopped_early"])
 
     def test_all_policies_by_default(self):
         count = len(json.loads(self.succeed("policies", "--json"))["policies"])
-        document = json.loads(self.succeed("compare", "step.trace", "-b", "100%", *UNIT, "--json"))
-        self.assertEqual(len(document["comparisons"][0]["plans"]), count)
+        for policies in ((), ("--policies", "all")):
+            document = json.loads(self.succeed("compare", "step.trace", "-b", "100%", *UNIT, *policies, "--json"))
+            self.assertEqual(len(document["comparisons"][0]["plans"]), count)
 
 
 class Check(ProgramTest):

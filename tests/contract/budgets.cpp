@@ -32,9 +32,20 @@ const std::vector<SlowPair>& slow_pairs() {
       {"sublinear_recursive", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"capuchin_no_swap", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"sublinear", {Source::kRecorded, "lstm"}, {90, 50, 20}},
-      // Contain sublinear.
+      {"rotor", {Source::kDtrLog, "lstm"}, {90, 50, 20}},
+      {"rotor", {Source::kDtrLog, "treelstm"}, {90, 50, 20}},
+      // Goes on for 20 replays an op at each budget that it tries before it refuses: 3.6 and 4.1 s.
+      {"dtr_megengine", {Source::kRecorded, "lstm"}, {90, 70, 50}},
+      {"coop", {Source::kDtrLog, "unroll_gan"}, {90, 50}},
+      // A ladder of sets, each weighed several times: 2 to 4 s.
+      {"knapsack", {Source::kRecorded, "lstm"}, {90, 50}},
+      {"knapsack", {Source::kDtrLog, "lstm"}, {90, 50}},
+      {"knapsack", {Source::kDtrLog, "treelstm"}, {90, 50}},
+      // Contain all of the above.
       {"tide", {Source::kRecorded, "lstm"}, {90, 50}},
-      {"tide_no_swap", {Source::kRecorded, "lstm"}, {90, 50}},
+      {"tide", {Source::kRecorded, "densenet121"}, {70, 35}},
+      {"tide_no_swap", {Source::kRecorded, "lstm"}, {50}},
+      {"tide_no_swap", {Source::kRecorded, "densenet121"}, {70, 35}},
   };
   return kPairs;
 }

@@ -4,6 +4,7 @@
 // What every policy promises for every step and budget: a plan that verify() accepts, the same each
 // time, or a refusal with a budget at which it does make one. A policy comes in by its row in the
 // catalogue.
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <ostream>
@@ -20,7 +21,6 @@
 #include "plan/text.h"
 #include "support/dtr_logs.h"
 #include "support/policy_cases.h"
-#include "trace/summary.h"
 #include "traces.h"
 
 namespace lowtide::contract {
@@ -54,6 +54,19 @@ std::string violations(const Verdict& verdict) {
   return text;
 }
 
+// With the quickest implementation of each op; what runs on the host takes no time of the device.
+double least_seconds(const Trace& trace) {
+  double seconds = 0;
+  for (const Op& op : trace.ops()) {
+    double least = op.device_seconds.value_or(0);
+    for (const Implementation& option : op.options) {
+      least = option.on_host ? 0 : std::min(least, option.seconds);
+    }
+    seconds += least;
+  }
+  return seconds;
+}
+
 class Contract : public testing::TestWithParam<Case> {
  protected:
   PlanOutcome outcome(const Problem& problem) const {
@@ -73,8 +86,11 @@ class Contract : public testing::TestWithParam<Case> {
     const Timeline timeline = simulate(problem, plan);
     EXPECT_LE(timeline.peak_bytes, problem.budget_bytes);
     EXPECT_GE(timeline.seconds, timeline.compute_seconds + timeline.recompute_seconds);
-    EXPECT_GE(timeline.seconds, trace::summary(*problem.trace).total_seconds * (1 - 1e-9));
+    EXPECT_GE(timeline.seconds, least_seconds(*problem.trace) * (1 - 1e-9));
   }
+
+  // Such a policy answers with the size of its arena, which has holes.
+  bool only_places() const { return policy_named(GetParam().policy.policy).mechanisms == "place"; }
 
   void check_refusal(const Problem& problem, const Refusal& refusal) const {
     EXPECT_NE(refusal.reason, "");
@@ -98,7 +114,7 @@ TEST_P(Contract, Holds) {
     SCOPED_TRACE(std::to_string(percent) + " %, " + std::to_string(problem.budget_bytes));
     const PlanOutcome first = outcome(problem);
     if (const auto* refusal = std::get_if<Refusal>(&first)) {
-      EXPECT_LT(percent, 100) << refusal->reason;
+      EXPECT_TRUE(percent < 100 || only_places()) << refusal->reason;
       check_refusal(problem, *refusal);
       continue;
     }

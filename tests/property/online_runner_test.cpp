@@ -23,18 +23,21 @@ namespace {
 // sense.
 class AnyScore final : public OnlinePolicy {
  public:
-  AnyScore(std::uint64_t seed, Neighbourhood neighbourhood)
-      : seed_(seed), neighbourhood_(neighbourhood) {}
+  AnyScore(std::uint64_t seed, Neighbourhood neighbourhood, Addresses addresses)
+      : seed_(seed), neighbourhood_(neighbourhood), addresses_(addresses) {}
   Neighbourhood neighbourhood() const override { return neighbourhood_; }
+  Addresses addresses() const override { return addresses_; }
   double score(const Candidate& candidate) override {
     base::Random random(seed_ + static_cast<std::uint64_t>(candidate.value.index));
     return random.uniform() * (candidate.compute_seconds + candidate.neighbour_seconds) /
-           (static_cast<double>(candidate.bytes) * candidate.stale_seconds);
+           (static_cast<double>(candidate.bytes + candidate.free_beside_bytes) *
+            candidate.stale_seconds);
   }
 
  private:
   std::uint64_t seed_;
   Neighbourhood neighbourhood_;
+  Addresses addresses_;
 };
 
 struct AnyRun {
@@ -42,9 +45,10 @@ struct AnyRun {
   OnlineOptions options;
   std::uint64_t seed = 0;
   Neighbourhood neighbourhood = Neighbourhood::kNone;
+  Addresses addresses = Addresses::kNone;
 
   OnlineRun run() const {
-    AnyScore policy(seed, neighbourhood);
+    AnyScore policy(seed, neighbourhood, addresses);
     return run_online(problem, policy, options);
   }
 };
@@ -62,6 +66,9 @@ AnyRun any_run() {
       *rc::gen::inRange(bounds.working_set_bytes, bounds.plain_peak_bytes + 1).as("budget");
   any.neighbourhood =
       *rc::gen::element(Neighbourhood::kNone, Neighbourhood::kExact, Neighbourhood::kClasses);
+  any.addresses = *rc::gen::element(Addresses::kNone, Addresses::kBeside, Addresses::kRows);
+  any.options.places.cheap_below = *rc::gen::element(0.0, 1.0, 2.0);
+  any.options.places.max_pieces = *rc::gen::element<std::int64_t>(3, 4096);
   any.options.search = *rc::gen::element(VictimSearch::kAll, VictimSearch::kSqrt,
                                          VictimSearch::kOne, VictimSearch::kIndexed);
   any.options.keep_dead = *rc::gen::arbitrary<bool>().as("keep_dead");

@@ -6,9 +6,15 @@ namespace lowtide::support {
 
 namespace {
 
-// A search that goes on for longer finds better plans and shows nothing more.
+// A search that goes on for longer, or in finer steps, finds better plans and shows nothing more,
+// and larger programmes of a solver are no other than small ones.
 PolicyOptions options_for(const PolicyInfo& row) {
-  if (row.name == "tide") return {{"tries", "24"}};
+  if (row.name == "tide") return {{"tries", "8"}};
+  if (row.name == "swapadvisor") return {{"population", "3"}, {"generations", "2"}};
+  if (row.name == "rotor") return {{"slots", "200"}};
+  if (row.name == "pofo") return {{"slots", "80"}, {"backlog", "16"}};
+  if (row.name == "checkmate") return {{"most_choices", "150"}, {"effort", "500"}};
+  if (row.name == "autotm") return {{"gaps", "24"}, {"effort", "50"}};
   return {};
 }
 
@@ -25,14 +31,32 @@ std::vector<PolicyCase> policy_cases() {
       {"dtr_dead_keep", "dtr", {{"dead", "keep"}}},
       {"dtr_search_all", "dtr", {{"search", "all"}}},
       {"dtr_search_sqrt", "dtr", {{"search", "sqrt"}, {"seed", "7"}}},
+      {"dtr_megengine_squares", "dtr_megengine", {{"b", "2"}, {"d", "2"}, {"max_replays", "2"}}},
+      {"coop_one_end", "coop", {{"cheap_below", "0"}, {"pieces", "64"}, {"max_replays", "2"}}},
+      {"selective_all", "selective", {{"parts", "all"}}},
+      {"knapsack_coarse", "knapsack", {{"slots", "50"}, {"shares", "3"}}},
       {"sublinear_segments", "sublinear", {{"form", "segments"}}},
       {"sublinear_recursive", "sublinear", {{"form", "recursive"}, {"branch", "2"}}},
+      {"rotor_coarse", "rotor", {{"stages", "8"}, {"slots", "60"}}},
+      {"pofo_coarse", "pofo", {{"stages", "8"}, {"slots", "60"}, {"backlog", "6"}}},
       {"capuchin_published", "capuchin", {{"until", "published"}}},
       {"capuchin_no_swap", "capuchin", {{"swap", "no"}}},
       {"capuchin_no_recompute", "capuchin", {{"recompute", "no"}}},
-      {"tide_no_floor", "tide", {{"floor", "no"}, {"tries", "8"}}},
-      {"tide_no_swap", "tide", {{"swap", "no"}, {"tries", "8"}}},
-      {"tide_no_recompute", "tide", {{"recompute", "no"}, {"tries", "8"}}},
+      {"vdnn_conv_memory", "vdnn", {{"layers", "conv"}, {"algo", "memory"}}},
+      {"vdnn_pp_moves_all", "vdnn_pp", {{"moves", "all"}, {"lead", "2"}}},
+      {"modnn_no_offload", "modnn", {{"offload", "no"}}},
+      {"superneurons_no_offload", "superneurons", {{"offload", "no"}, {"segments", "memory"}}},
+      {"superneurons_no_recompute", "superneurons", {{"recompute", "no"}}},
+      {"superneurons_speed", "superneurons", {{"segments", "speed"}}},
+      {"tide_no_floor", "tide", {{"floor", "no"}, {"tries", "4"}}},
+      {"tide_no_swap", "tide", {{"swap", "no"}, {"tries", "4"}}},
+      {"tide_no_recompute", "tide", {{"recompute", "no"}, {"tries", "4"}}},
+      {"zero_offload_on_device", "zero_offload", {{"optimizer", "device"}}},
+      {"flashneuron_to_host", "flashneuron", {{"to", "host"}, {"ignore_below", "0"}}},
+      {"sentinel_pools", "sentinel", {{"pools", "yes"}}},
+      {"swapadvisor_no_pools",
+       "swapadvisor",
+       {{"pools", "no"}, {"population", "3"}, {"generations", "1"}, {"seed", "2"}}},
   };
   cases.insert(cases.end(), variants.begin(), variants.end());
   return cases;

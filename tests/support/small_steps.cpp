@@ -135,6 +135,34 @@ std::string shared_parameter() {
   return text + "op step optimizer device=1 once : gw w -> w\n";
 }
 
+// Blocks of convolution, normalisation and activation, with algorithms to choose from: quicker ones
+// than the traced and leaner ones.
+std::string convolutions() {
+  constexpr int kBlocks = 5;
+  std::string storages = "storage x 24 input start\n";
+  std::string forward;
+  std::string backward;
+  for (int i = 0; i < kBlocks; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string input = i == 0 ? "x" : "c" + std::to_string(i - 1);
+    storages += "storage w" + n + " 4 parameter start end\nstorage a" + n + " 24 activation\n" +
+                "storage b" + n + " 24 temporary\nstorage c" + n + " 24 activation\nstorage g" + n +
+                " 24 temporary\n";
+    forward +=
+        "op conv2d forward device=6 workspace=8 option=quick:4:24 option=lean:9:0 : " + input +
+        " w" + n + " -> a" + n + "\nop batch_norm forward device=1 : a" + n + " -> b" + n +
+        "\nop relu forward device=1 : b" + n + " -> c" + n + " free b" + n + "\n";
+    backward = "op relu_backward backward device=1 : c" + n + " g" + n + " -> g" + n +
+               "\nop batch_norm_backward backward device=2 : a" + n + " g" + n + " -> g" + n +
+               "\nop conv2d_backward backward device=12 workspace=8 option=lean:18:0 : " + input +
+               " w" + n + " g" + n + " -> " + (i == 0 ? "" : "g" + std::to_string(i - 1)) + "\n" +
+               backward;
+  }
+  const std::string last = std::to_string(kBlocks - 1);
+  return "lowtide-trace 1\nname convolutions\n" + storages + forward +
+         "op loss forward device=1 : c" + last + " -> g" + last + "\n" + backward;
+}
+
 }  // namespace
 
 const std::vector<std::pair<std::string, std::string>>& small_steps() {
@@ -151,6 +179,7 @@ const std::vector<std::pair<std::string, std::string>>& small_steps() {
       {"adam", small_net("adam", chain(10), {.states = 2})},
       {"forward_only", small_net("forward_only", residual(), {.has_backward = false})},
       {"shared_parameter", shared_parameter()},
+      {"convolutions", convolutions()},
       {"multi_output", kMultiOutput},
       {"late_frees", kLateFrees},
       {"pinned", kPinned},

@@ -61,6 +61,16 @@ class Measure(TrainTest):
         self.assertIn("only the rounds that were done count", err)
         self.assertRegex(out, r"policy auto, \d+ rounds? of 1 timed step\n")
 
+    def test_without_measuring_a_step_is_recorded_and_planned(self):
+        found = json.loads(self.succeed("compare", *SMALL, "--budgets", "90%,80%", "--policies", "keep_all,dtr",
+                                        "--csv", "plans.csv", "--html", "plans.html", "--json"))
+        rows = found["comparisons"][0]["plans"]
+        self.assertEqual([row["policy"] for row in rows], ["dtr", "keep_all"] * 2)
+        self.assertEqual([row["refused"] for row in rows], [False, True] * 2)
+        self.assertEqual(len(self.read("plans.csv").splitlines()), 5)
+        self.assertIn("<svg", self.read("plans.html"))
+        self.assertEqual(self.names(), ["plans.csv", "plans.html"])
+
     def test_bad_input(self):
         for code, arguments, message in (
                 (USAGE, QUICK, "--budget is required"),
@@ -72,8 +82,9 @@ class Measure(TrainTest):
                 (FAILED, (*QUICK, "--budgets", "80%", "--svg", "nowhere/a.svg"), "cannot write nowhere/a.svg"),
                 (FAILED, (*QUICK, "--budgets", "80%", "--policy", "nope"), "nope"),
                 (USAGE, ("resnet5", "--measure", "--budgets", "80%"), "unknown model 'resnet5'"),
-                (FAILED, ("small_resnet", "--budgets", "80%"), "add --measure to train it, or record a step first"),
-                (FAILED, (*SMALL, "--budgets", "80%"), "add --measure to train it, or record a step first"),
+                (USAGE, ("resnet5", "--budgets", "80%"), "unknown model 'resnet5'"),
+                (USAGE, (*SMALL, "--budgets", "80%", "--policies", "nope"), "unknown policy 'nope'"),
+                (FAILED, (*SMALL, "--budgets", "80%", "--csv", "nowhere/a.csv"), "cannot write nowhere/a.csv"),
                 (USAGE, ("--measure", "--budgets", "80%"), "MODEL is required")):
             with self.subTest(arguments=arguments):
                 self.assertIn(message, self.fail_with(code, "compare", *arguments))

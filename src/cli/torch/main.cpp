@@ -1,9 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <string_view>
+
 #include "cli/command_line.h"
 #include "cli/torch/verbs.h"
 
 int main(int argument_count, char** arguments) {
+  // One verb with two sets of options, as those who type it see it.
+  const bool is_measured = std::find(arguments, arguments + argument_count,
+                                     std::string_view("--measure")) != arguments + argument_count;
   const lowtide::cli::Program program = {
       .version = LT_VERSION,
       .about = "Trains models inside a memory budget.",
@@ -16,7 +22,9 @@ int main(int argument_count, char** arguments) {
           "  lowtide doctor\n"
           "  lowtide models\n",
       .verbs = {lowtide::cli::add_train, lowtide::cli::add_verify, lowtide::cli::add_profile,
-                lowtide::cli::add_max_batch, lowtide::cli::add_measured_compare,
-                lowtide::cli::add_doctor, lowtide::cli::add_models}};
+                lowtide::cli::add_max_batch,
+                is_measured ? lowtide::cli::add_measured_compare : lowtide::cli::add_compare_plans,
+                lowtide::cli::add_doctor,
+                lowtide::cli::add_models}};
   return lowtide::cli::run_process(argument_count, arguments, program);
 }

@@ -25,7 +25,7 @@ TEST(PricePlot, HasAxesPointsPlainAndRefusals) {
   const std::string svg = price_plot(price_example());
   EXPECT_THAT(svg, HasSubstr("resnet50, batch 64, sgd, cuda"));
   EXPECT_THAT(svg, HasSubstr("memory budget, GiB"));
-  EXPECT_THAT(svg, HasSubstr("step time, of plain's"));
+  EXPECT_THAT(svg, HasSubstr("step time, of plain&#39;s"));
   EXPECT_THAT(svg, HasSubstr("plain: 10.0 GiB, 2 s a step"));
   EXPECT_THAT(svg, HasSubstr(">80%: 1.02</text>"));
   EXPECT_EQ(count(svg, "<circle"), 3U);

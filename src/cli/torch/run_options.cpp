@@ -25,17 +25,6 @@ CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* hel
   return verb.add_option(name, value, help)->type_name(type);
 }
 
-void add_size_options(CLI::App& verb, zoo::ModelOptions& model) {
-  const char* const group = "Model";
-  add(verb, "--size", model.size, "Height and width of pictures", "N")->group(group);
-  add(verb, "--classes", model.classes, "Classes (default: those of the data)", "N")->group(group);
-  add(verb, "--layers", model.layers, "Layers", "N")->group(group);
-  add(verb, "--width", model.width, "Channels or features", "N")->group(group);
-  add(verb, "--heads", model.heads, "Heads of attention", "N")->group(group);
-  add(verb, "--context", model.context, "Tokens in a text", "N")->group(group);
-  add(verb, "--dropout", model.dropout, "Share of activations that is left out", "X")->group(group);
-}
-
 std::string resolve_device(const std::string& device) {
   if (device.empty()) return torch::cuda::is_available() ? "cuda" : "cpu";
   try {
@@ -48,6 +37,17 @@ std::string resolve_device(const std::string& device) {
 }
 
 }  // namespace
+
+void add_size_options(CLI::App& verb, zoo::ModelOptions& model) {
+  const char* const group = "Model";
+  add(verb, "--size", model.size, "Height and width of pictures", "N")->group(group);
+  add(verb, "--classes", model.classes, "Classes (default: those of the data)", "N")->group(group);
+  add(verb, "--layers", model.layers, "Layers", "N")->group(group);
+  add(verb, "--width", model.width, "Channels or features", "N")->group(group);
+  add(verb, "--heads", model.heads, "Heads of attention", "N")->group(group);
+  add(verb, "--context", model.context, "Tokens in a text", "N")->group(group);
+  add(verb, "--dropout", model.dropout, "Share of activations that is left out", "X")->group(group);
+}
 
 void add_model_options(CLI::App& verb, RunChoice& choice) {
   train::TrainingOptions& training = choice.run.training;

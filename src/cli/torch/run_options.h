@@ -21,6 +21,8 @@ struct RunChoice {
   bool json = false;
 };
 
+// What may be changed about a model.
+void add_size_options(CLI::App& verb, zoo::ModelOptions& model);
 // MODEL and its sizes, the data, the optimizer, the device.
 void add_model_options(CLI::App& verb, RunChoice& choice);
 void add_batch_option(CLI::App& verb, RunChoice& choice);

@@ -6,7 +6,9 @@
 //   FT = (back access − swap time) − (evicting access + swap time).
 // First values are swapped in order of FT, as long as the copies fit the link and hide behind
 // compute. Then, until the step fits, the cheaper of a swap that shows and a replay is taken, the
-// largest MSPS (bytes saved per second) first.
+// largest MSPS (bytes saved per second) first. Each choice changes the MSPS of others: whoever is
+// made of what was chosen takes longer, and what the replays of earlier choices start from would
+// have to be replayed for each of them.
 //
 // Departures. The link is two lanes, one a direction, in which each copy gets its own slot, so FT
 // is what the lanes leave and not the formula alone. A value's longest gap is what may be swapped.
@@ -15,6 +17,10 @@
 // then goes on, on the profile of the plan as written, and also drops in shorter gaps and drops
 // what nobody reads again. It also makes the plan that counts a swap's bytes only once the copy is
 // done, and takes whichever of the two the simulator finds faster.
+//
+// A way in starts as late as its lane allows, in the second phase behind the fullest op. Where it
+// comes late all the same, the paper starts it earlier from step to step; at run time session/hurry
+// does so, for plans of all policies.
 //
 // Limits: replays bring back a value for one reader and let go of it again.
 #include "base/bytes.h"

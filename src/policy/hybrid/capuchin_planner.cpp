@@ -61,6 +61,7 @@ class Planner {
         taken_(candidates_.size(), false),
         last_drop_(trace_.values().size(), -1),
         swap_of_(trace_.values().size(), -1),
+        starts_from_(trace_.values().size()),
         as_published_(as_published),
         seen_(trace_.ops().size(), -1) {
     if (!problem.machine.tiers.empty()) host_left_ = problem.machine.tiers[0].capacity_bytes;
@@ -178,9 +179,34 @@ class Planner {
     last = static_cast<std::int32_t>(dropped_.size() - 1);
     decisions_.drops.push_back({c.value, c.from});
     save(c, c.from + 1, c.to - 1);
-    if (c.is_last) return;
+    const std::vector<Tick> repeats = repeated_at(c);
+    if (c.is_last && repeats.empty()) return;
     find_replay(c);
-    for (const ValueId input : swapped_inputs_) bring_forward(input, c.to);
+    if (!c.is_last) {
+      for (const ValueId input : swapped_inputs_) bring_forward(input, c.to);
+    }
+    note_sources(c, repeats);
+  }
+
+  // From here on the replays that make the value start from its sources: for its back access, and
+  // each time that an earlier choice is replayed which starts from the value itself.
+  void note_sources(const GapCandidate& c, const std::vector<Tick>& repeats) {
+    for (const ValueId source : sources_) {
+      if (!step_.reach.can_drop(source)) continue;
+      std::vector<Tick>& starts = starts_from_[source.slot()];
+      starts.insert(starts.end(), repeats.begin(), repeats.end());
+      if (!c.is_last) starts.push_back(c.to);
+    }
+  }
+
+  // The ticks within the gap at which replays start from the value: without it, they have to make
+  // it first (the paper's second update of MSPS after each choice).
+  std::vector<Tick> repeated_at(const GapCandidate& c) const {
+    std::vector<Tick> ticks;
+    for (const Tick tick : starts_from_[c.value.slot()]) {
+      if (c.from < tick && tick < c.to) ticks.push_back(tick);
+    }
+    return ticks;
   }
 
   // A swapped value is needed by a replay before the access it was to come back for.
@@ -281,12 +307,17 @@ class Planner {
     return std::max({late, room, 0.0});
   }
 
-  double replay_seconds(const GapCandidate& c) { return c.is_last ? 0 : find_replay(c); }
+  double replay_seconds(const GapCandidate& c) {
+    const auto times = static_cast<double>(repeated_at(c).size()) + (c.is_last ? 0 : 1);
+    return times == 0 ? 0 : times * find_replay(c);
+  }
 
   // Seconds to compute the value before its back access, given what is dropped so far; ways in of
-  // swapped inputs count, since they are not planned yet. Leaves those inputs in swapped_inputs_.
+  // swapped inputs count, since they are not planned yet. Leaves those inputs in swapped_inputs_,
+  // and the others that it starts from in sources_.
   double find_replay(const GapCandidate& c) {
     swapped_inputs_.clear();
+    sources_.clear();
     std::vector<OpId>& ops = replay_ops_;
     ops.assign(1, trace_.value(c.value).producer);
     ++searches_;
@@ -298,7 +329,7 @@ class Planner {
       for (const Use& read : trace_.reads(ops[i])) {
         if (read.side_effect) continue;
         if (is_there(read.value, c.to)) {
-          if (is_swapped(read.value, c.to)) swapped_inputs_.push_back(read.value);
+          (is_swapped(read.value, c.to) ? swapped_inputs_ : sources_).push_back(read.value);
           continue;
         }
         const OpId producer = trace_.value(read.value).producer;
@@ -351,6 +382,9 @@ class Planner {
   // By value: its entry in decisions_.swaps; -1 if none.
   std::vector<std::int32_t> swap_of_;
   std::vector<ValueId> swapped_inputs_;
+  std::vector<ValueId> sources_;
+  // By value: the ticks of replays that start from it.
+  std::vector<std::vector<Tick>> starts_from_;
   // Of the last search for a replay.
   std::vector<OpId> replay_ops_;
   GapDecisions decisions_;

@@ -190,6 +190,37 @@ op h backward : a d -> d
   EXPECT_EQ(actions, "drop a.0 after 1\ndrop c.0 after 2\nrun 2 before 4\nrun 0 before 5\n");
 }
 
+TEST(Capuchin, WhatOtherReplaysStartFromWouldBeReplayedForEachOfThem) {
+  // x and y go first. Then a takes 2 seconds, but for x, for y and for its own reader, 6 in all; c
+  // takes 5.
+  const TestStep step(R"(
+storage w 1 parameter start end
+storage a 10 activation
+storage x 20 activation
+storage y 20 activation
+storage c 10 activation
+storage t 20 temporary
+storage d 1 activation end
+op fa forward device=2 : w -> a
+op fx forward device=1 : a -> x
+op fy forward device=1 : a -> y
+op fc forward device=5 : w -> c
+op peak forward : w -> t
+op gx backward : x -> d
+op gy backward : y d -> d
+op ga backward : a d -> d
+op gc backward : c d -> d
+)",
+                      32);
+  EXPECT_EQ(actions_of(step, "capuchin", {{"swap", "no"}}),
+            "drop x.0 after 1\n"
+            "drop y.0 after 2\n"
+            "drop c.0 after 3\n"
+            "run 1 before 5\n"
+            "run 2 before 6\n"
+            "run 3 before 8\n");
+}
+
 TEST(Capuchin, AReplayDoesNotNeedSideEffects) {
   const TestStep step(R"(
 storage w 1 parameter start end

@@ -5,21 +5,29 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/op_cost.h"
-
 namespace lowtide::policy {
 
 using trace::Tick;
 
-StepClock::StepClock(const Problem& problem) {
-  start_.reserve(problem.trace->ops().size() + 1);
-  end_.reserve(problem.trace->ops().size() + 1);
+StepClock::StepClock(const Problem& problem)
+    : StepClock(problem, problem.trace->lifetimes()->sequence()) {}
+
+StepClock::StepClock(const Problem& problem, const std::vector<OpId>& sequence)
+    : StepClock(problem, sequence, cost::CostTable(*problem.trace, problem.machine)) {}
+
+StepClock::StepClock(const Problem& problem, const cost::CostTable& costs)
+    : StepClock(problem, problem.trace->lifetimes()->sequence(), costs) {}
+
+StepClock::StepClock(const Problem& problem, const std::vector<OpId>& sequence,
+                     const cost::CostTable& costs) {
+  start_.reserve(sequence.size() + 1);
+  end_.reserve(sequence.size() + 1);
   double host = 0;
   double device = 0;
-  for (const Op& op : problem.trace->ops()) {
-    host += cost::issue_seconds(op, problem.machine);
+  for (const OpId id : sequence) {
+    host += cost::issue_seconds(problem.trace->op(id), problem.machine);
     start_.push_back(std::max(host, device));
-    device = start_.back() + cost::op_seconds(*problem.trace, op, problem.machine);
+    device = start_.back() + costs.op_seconds[id.slot()];
     end_.push_back(device);
   }
   start_.push_back(device);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cost/op_cost.h"
 #include "lowtide/plan.h"
 #include "trace/lifetimes.h"
 
@@ -14,6 +15,10 @@ namespace lowtide::policy {
 class StepClock {
  public:
   explicit StepClock(const Problem& problem);
+  // In another order of the ops.
+  StepClock(const Problem& problem, const std::vector<OpId>& sequence);
+  // With other times of ops than the traced ones.
+  StepClock(const Problem& problem, const cost::CostTable& costs);
 
   double start(trace::Tick tick) const { return start_[static_cast<std::size_t>(tick)]; }
   // The end of tick -1 is the start of the step.
@@ -23,6 +28,9 @@ class StepClock {
   trace::Tick first_starting_from(double seconds) const;
 
  private:
+  StepClock(const Problem& problem, const std::vector<OpId>& sequence,
+            const cost::CostTable& costs);
+
   // One entry more than ops: the end of the step.
   std::vector<double> start_;
   std::vector<double> end_;

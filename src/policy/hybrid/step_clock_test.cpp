@@ -55,6 +55,16 @@ TEST(StepClock, TicksAreFoundByTime) {
   }
 }
 
+TEST(StepClock, GoesByAnotherOrder) {
+  const TestStep step(kThreeOps);
+  const StepClock clock(step.problem, {OpId{2}, OpId{0}, OpId{1}});
+  const Timeline timeline = step.run("order 2 0 1\n");
+  for (trace::Tick tick = 0; tick < 3; ++tick) {
+    EXPECT_EQ(clock.end(tick), timeline.ticks[static_cast<std::size_t>(tick)].end_seconds);
+  }
+  EXPECT_EQ(clock.start(0), 9);
+}
+
 TEST(StepClock, IsThatOfTheSimulatorForThePlainStep) {
   const TestStep step(kThreeOps);
   const StepClock clock(step.problem);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Tide: copies that nobody notices first, then chains of replays.
+// Tide: copies that nobody notices first, then chains of replays, then a search for better ones.
 //
 // 1. Swaps. A value's gap over the over-full part of the step gets slots in both lanes of the link,
 //    the dearest to replay first, as long as both copies hide behind compute (tide_swaps).
@@ -9,14 +9,20 @@
 //    cheapest to replay for its bytes goes, with all next uses known; what was replayed stays until
 //    room is lacking again, so that a chain serves all its readers (tide_run). Where a replay wants
 //    a swapped value early, the swaps are planned again.
-// 3. Search. How both weigh values is varied at random, from a seed and for a fixed number of
+// 3. Tries. How both weigh values is varied at random, from a seed and for a fixed number of
 //    tries, and the simulator says which plan is best, on links slower than the machine's
 //    (tide_search).
-// 4. Floor. Capuchin, DTR and sublinear plan too, and the quickest plan of all is taken.
-// 5. Last resort. Where all of that is refused, copies that show, by Belady's rule.
+// 4. Polish. The best of them, the best plan of the floor, and swaps alone are seeds of a large
+//    neighbourhood search over the spans of ticks in which values are kept: every change's bytes,
+//    replays and dropped ancestors are counted exactly, tick by tick (kept_spans, tide_refine,
+//    tide_polish).
+// 5. Floor. Every other executable policy plans too, slow ones only if asked for, and the quickest
+//    plan of all is taken (tide_floor).
+// 6. Last resort. Where all of that is refused, copies that show, by Belady's rule.
 //
-// Limits: only the longest over-full gap of a value is swapped, to the first tier. Nothing is
-// proved about the distance from the best plan.
+// Limits: only one gap of a value is swapped, to the first tier, and the polish takes the swaps
+// as they are, but for putting off fetches. Nothing is proved about the distance from the best
+// plan. Each op is replayed at most once before an op by the polish.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -26,6 +32,8 @@
 #include "base/check.h"
 #include "plan/bounds.h"
 #include "policy/factories.h"
+#include "policy/hybrid/tide_floor.h"
+#include "policy/hybrid/tide_polish.h"
 #include "policy/hybrid/tide_search.h"
 #include "policy/option_reader.h"
 #include "policy/smallest_budget.h"
@@ -36,28 +44,20 @@ namespace {
 
 class Tide final : public Policy {
  public:
-  Tide(const TideOptions& options, bool with_floor, bool has_last_resort)
-      : options_(options), with_floor_(with_floor), has_last_resort_(has_last_resort) {}
+  Tide(const TideOptions& options, Floor floor, bool has_last_resort)
+      : options_(options), floor_(floor), has_last_resort_(has_last_resort) {}
 
   PlanOutcome plan(const Problem& problem) const override {
     const plan::MemoryBounds bounds = plan::memory_bounds(*problem.trace, problem.machine);
     if (bounds.plain_peak_bytes <= problem.budget_bytes) return empty_plan(problem);
-    std::optional<Plan> best = search_tide(problem, options_);
-    double seconds = best ? sim::simulated_seconds(problem, *best) : 0;
     std::int64_t works_at = bounds.plain_peak_bytes;
-    for (const std::unique_ptr<Policy>& policy : floor()) {
-      PlanOutcome outcome = policy->plan(problem);
-      if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
-        works_at = std::min(works_at, refusal->smallest_budget_bytes);
-        continue;
-      }
-      Plan& plan = std::get<Plan>(outcome);
-      const double other_seconds = sim::simulated_seconds(problem, plan);
-      if (best && seconds <= other_seconds) continue;
-      seconds = other_seconds;
-      best = std::move(plan);
+    std::optional<TimedPlan> best = best_of_floor(problem, works_at);
+    std::optional<Plan> found = search_tide(problem, options_, best ? &best->plan : nullptr);
+    if (found) {
+      const double seconds = sim::simulated_seconds(problem, *found);
+      if (!best || seconds <= best->seconds) best = TimedPlan{*std::move(found), seconds};
     }
-    if (best) return renamed(*std::move(best));
+    if (best) return renamed(std::move(best->plan));
     if (has_last_resort_ && options_.may_swap) {
       PlanOutcome outcome = make_belady({})->plan(problem);
       if (Plan* plan = std::get_if<Plan>(&outcome)) return renamed(std::move(*plan));
@@ -67,15 +67,21 @@ class Tide final : public Policy {
   }
 
  private:
-  std::vector<std::unique_ptr<Policy>> floor() const {
-    std::vector<std::unique_ptr<Policy>> policies;
-    if (!with_floor_) return policies;
-    policies.push_back(make_capuchin({{"swap", options_.may_swap ? "yes" : "no"},
-                                      {"recompute", options_.may_recompute ? "yes" : "no"}}));
-    if (!options_.may_recompute) return policies;
-    policies.push_back(make_dtr({}));
-    policies.push_back(make_sublinear({}));
-    return policies;
+  // Lowers `works_at` to the smallest budget that a refusal names.
+  std::optional<TimedPlan> best_of_floor(const Problem& problem, std::int64_t& works_at) const {
+    std::optional<TimedPlan> best;
+    for (const std::unique_ptr<Policy>& policy :
+         make_floor(floor_, options_.may_swap, options_.may_recompute, has_last_resort_)) {
+      PlanOutcome outcome = policy->plan(problem);
+      if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+        works_at = std::min(works_at, refusal->smallest_budget_bytes);
+        continue;
+      }
+      Plan& plan = std::get<Plan>(outcome);
+      const double seconds = sim::simulated_seconds(problem, plan);
+      if (!best || seconds < best->seconds) best = TimedPlan{std::move(plan), seconds};
+    }
+    return best;
   }
 
   static Plan empty_plan(const Problem& problem) {
@@ -104,7 +110,7 @@ class Tide final : public Policy {
   }
 
   TideOptions options_;
-  bool with_floor_;
+  Floor floor_;
   bool has_last_resort_;
 };
 
@@ -118,11 +124,12 @@ std::unique_ptr<Policy> make_tide(const PolicyOptions& options) {
   parsed.may_swap = reader.choice<bool>("swap", parsed.may_swap, {{"yes", true}, {"no", false}});
   parsed.may_recompute =
       reader.choice<bool>("recompute", parsed.may_recompute, {{"yes", true}, {"no", false}});
-  const bool with_floor = reader.choice<bool>("floor", true, {{"yes", true}, {"no", false}});
+  const auto floor = reader.choice<Floor>(
+      "floor", Floor::kQuick, {{"yes", Floor::kQuick}, {"no", Floor::kNone}, {"all", Floor::kAll}});
   const bool has_last_resort =
       reader.choice<bool>("last_resort", true, {{"yes", true}, {"no", false}});
   reader.finish();
-  return std::make_unique<Tide>(parsed, with_floor, has_last_resort);
+  return std::make_unique<Tide>(parsed, floor, has_last_resort);
 }
 
 }  // namespace lowtide::policy

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "policy/hybrid/tide_polish.h"
 #include "policy/hybrid/tide_run.h"
 #include "policy/hybrid/tide_step.h"
 #include "policy/hybrid/tide_swaps.h"
@@ -29,6 +30,11 @@ constexpr int kSwapRounds = 8;
 constexpr int kPatientRounds = 2;
 constexpr std::int64_t kLeastTries = 3;
 constexpr std::int64_t kMostTries = 1500;
+// The polish takes about as much time as the tries; there is less to find in a short step.
+constexpr double kMostWorkPerTry = 2.5e5;
+constexpr double kWorkPerOp = 300;
+// Seeds of a longer step take more time and memory to set up than they are worth.
+constexpr std::size_t kMostOpsForSwapSeeds = 20000;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // What one try decides by.
@@ -56,21 +62,26 @@ Problem with_slower_links(Problem problem) {
 class Search {
  public:
   Search(const Problem& problem, const TideOptions& options)
-      : cautious_(with_slower_links(problem)), step_(cautious_), random_(options.seed) {
+      : cautious_(with_slower_links(problem)),
+        step_(cautious_),
+        random_(options.seed),
+        seed_(options.seed) {
     first_.weights.may_replay = options.may_recompute;
     if (!options.may_swap) first_.wishes.link_share = 0;
     if (step_.is_host_bound()) first_.weights.host_share = 1;
     const auto ops = static_cast<double>(problem.trace->ops().size());
     tries_left_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)),
                              kLeastTries, kMostTries);
+    work_ = static_cast<std::int64_t>(options.tries * std::min(kMostWorkPerTry, kWorkPerOp * ops));
     digest_ = digest(*problem.trace);
   }
 
-  std::optional<Plan> best() {
+  std::optional<Plan> best(const Plan* other) {
     if (find_first()) tune();
-    if (!best_) return std::nullopt;
-    improve();
-    return std::move(best_->plan);
+    if (best_) improve();
+    std::optional<TimedPlan> polished = polish(other);
+    if (!polished) return std::nullopt;
+    return std::move(polished->plan);
   }
 
   // Whether there is any plan; what comes after it only makes it better.
@@ -121,7 +132,7 @@ class Search {
     attempt(std::move(other));
     group_values();
     if (groups_.empty()) return;
-    while (tries_left_ > 0) {
+    while (tries_left_ > 0 && !step_.problem.is_stopped()) {
       Guess guess = best_->guess;
       if (random_.below(8) == 0) {
         vary_settings(guess);
@@ -129,6 +140,32 @@ class Search {
         for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) vary_prices(guess);
       }
       attempt(std::move(guess));
+    }
+  }
+
+  // Makes the best plan so far better, and others that begin with swaps alone.
+  std::optional<TimedPlan> polish(const Plan* other) {
+    TidePolisher polisher(cautious_, step_, seed_);
+    std::optional<TimedPlan> best;
+    if (best_) {
+      polisher.add_plan(best_->plan, best_->guess.weights.host_share);
+      best = TimedPlan{best_->plan, best_->seconds};
+    }
+    if (other != nullptr) polisher.add_plan(*other, first_.weights.host_share);
+    const bool may_do_both = first_.wishes.link_share > 0 && first_.weights.may_replay;
+    if (may_do_both && step_.trace.ops().size() <= kMostOpsForSwapSeeds) add_swap_seeds(polisher);
+    return polisher.polish(std::move(best), work_);
+  }
+
+  // How much is swapped, and of what, is the hardest to change afterwards, so that much is tried.
+  void add_swap_seeds(TidePolisher& polisher) const {
+    for (const double source_price : {1.0, 0.1}) {
+      for (const double share : {1.5, 1.2, 1.0, 0.8, 0.6}) {
+        SwapWishes wishes = first_.wishes;
+        wishes.link_share *= share;
+        wishes.source_price *= source_price;
+        polisher.add_swaps(choose_swaps(step_, wishes), first_.weights.host_share);
+      }
     }
   }
 
@@ -265,8 +302,11 @@ class Search {
   Problem cautious_;
   TideStep step_;
   base::Random random_;
+  std::uint64_t seed_;
   Guess first_;
   std::int64_t tries_left_ = 0;
+  // For what comes after the tries.
+  std::int64_t work_ = 0;
   std::string digest_;
   std::vector<std::vector<ValueId>> groups_;
   std::optional<Outcome> best_;
@@ -274,8 +314,9 @@ class Search {
 
 }  // namespace
 
-std::optional<Plan> search_tide(const Problem& problem, const TideOptions& options) {
-  return Search(problem, options).best();
+std::optional<Plan> search_tide(const Problem& problem, const TideOptions& options,
+                                const Plan* other) {
+  return Search(problem, options).best(other);
 }
 
 bool tide_fits(const Problem& problem, const TideOptions& options) {

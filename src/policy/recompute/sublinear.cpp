@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "base/bytes.h"
@@ -26,6 +25,7 @@
 #include "policy/factories.h"
 #include "policy/gap_writer.h"
 #include "policy/option_reader.h"
+#include "policy/recompute/forward_pass.h"
 
 namespace lowtide::policy {
 namespace {
@@ -42,19 +42,6 @@ struct SublinearOptions {
   std::int64_t tries = 24;
 };
 
-// The forward pass as the planner sees it.
-struct ForwardPass {
-  // Values made there that may be dropped, in order of birth.
-  std::vector<ValueId> values;
-  // By position in `values`: the last tick of the forward pass that makes or reads it, and the
-  // first later tick that reads it (the end of the step's tick plus one if none does).
-  std::vector<Tick> last_forward;
-  std::vector<Tick> first_later;
-  // Ticks after which the pass may be cut, in order.
-  std::vector<Tick> candidates;
-  Tick end = 0;
-};
-
 class Planner {
  public:
   Planner(const Problem& problem, const SublinearOptions& options)
@@ -64,10 +51,7 @@ class Planner {
         lifetimes_(*trace_.lifetimes()),
         costs_(trace_, problem.machine),
         holds_(plan::hold_sources(problem, lifetimes_, costs_)),
-        reach_(trace_, lifetimes_, holds_) {
-    find_values();
-    find_candidates();
-  }
+        pass_(trace_, lifetimes_, plan::ReplayReach(trace_, lifetimes_, holds_)) {}
 
   PlanOutcome plan() {
     try_decisions(GapDecisions{});
@@ -85,51 +69,6 @@ class Planner {
   }
 
  private:
-  void find_values() {
-    for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
-      if (trace_.ops()[i].phase == Phase::kForward) pass_.end = static_cast<Tick>(i) + 1;
-    }
-    for (std::size_t i = 0; i < trace_.values().size(); ++i) {
-      const auto value = make_id<ValueId>(i);
-      if (!reach_.can_drop(value)) continue;
-      const trace::Lifetime& life = lifetimes_.of(value);
-      if (life.born >= pass_.end) continue;
-      Tick last = life.born;
-      Tick first_later = lifetimes_.end() + 1;
-      for (const Tick read : life.reads) {
-        if (read < pass_.end) {
-          last = read;
-        } else {
-          first_later = std::min(first_later, read);
-        }
-      }
-      pass_.values.push_back(value);
-      pass_.last_forward.push_back(last);
-      pass_.first_later.push_back(first_later);
-    }
-  }
-
-  // Places that at most k values cross, for the smallest k that gives enough of them.
-  void find_candidates() {
-    const auto ticks = static_cast<std::size_t>(pass_.end);
-    if (ticks == 0) return;
-    std::vector<std::int32_t> crossing(ticks + 1, 0);
-    for (std::size_t i = 0; i < pass_.values.size(); ++i) {
-      ++crossing[static_cast<std::size_t>(lifetimes_.of(pass_.values[i]).born)];
-      --crossing[static_cast<std::size_t>(pass_.last_forward[i])];
-    }
-    std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
-    const auto enough = static_cast<std::size_t>(std::sqrt(static_cast<double>(ticks))) + 1;
-    for (std::int32_t k = 1; k <= 64 && pass_.candidates.size() < enough; ++k) {
-      pass_.candidates.clear();
-      for (std::size_t t = 0; t < ticks; ++t) {
-        if (crossing[t] >= 1 && crossing[t] <= k) {
-          pass_.candidates.push_back(static_cast<Tick>(t));
-        }
-      }
-    }
-  }
-
   // Cuts after the first candidate at which the bytes made since the last cut exceed the limit.
   std::vector<Tick> cut_by_bytes(double limit_bytes) const {
     std::vector<Tick> cuts;
@@ -282,7 +221,6 @@ class Planner {
   const trace::Lifetimes& lifetimes_;
   cost::CostTable costs_;
   std::vector<plan::ExtendedLife> holds_;
-  plan::ReplayReach reach_;
   ForwardPass pass_;
   std::optional<GapDecisions> best_;
   double best_seconds_ = 0;

@@ -61,6 +61,41 @@ TEST(Vdnn, ARefusalNamesABudgetThatWorks) {
   }
 }
 
+// The same net with algorithms to choose from: as traced with a workspace of 11, quicker with 12
+// and slower with none.
+std::string with_algorithms() {
+  std::string text(kStep);
+  const std::string convolution = "op conv2d forward device=8";
+  for (std::size_t at = text.find(convolution); at != std::string::npos;
+       at = text.find(convolution, at + 1)) {
+    text.insert(at + convolution.size(), " workspace=11 option=quick:4:12 option=lean:16:0");
+  }
+  return text;
+}
+
+std::string plan_with_algorithms(std::int64_t budget, const PolicyOptions& options) {
+  return actions_of(TestStep(with_algorithms(), budget), "vdnn", options);
+}
+
+TEST(Vdnn, AlgorithmsArePerformanceOrMemoryOptimal) {
+  EXPECT_EQ(plan_with_algorithms(100, {{"layers", "conv"}, {"algo", "performance"}}),
+            plan_text(100, "conv") + "choose 0 quick\nchoose 2 quick\n");
+  EXPECT_EQ(plan_with_algorithms(100, {{"layers", "conv"}, {"algo", "memory"}}),
+            plan_text(100, "conv") + "choose 0 lean\nchoose 2 lean\n");
+}
+
+TEST(Vdnn, DynamicGivesUpWorkspaceLayerByLayerWhenMovingDoesNotDo) {
+  // With everything moved, ops 0 and 2 hold 17 bytes beside their workspaces. Op 4 holds 27, since
+  // b is on its way back, and that is the floor.
+  const std::string moves = plan_text(100, "all");
+  EXPECT_EQ(plan_with_algorithms(29, {}), moves + "choose 0 quick\nchoose 2 quick\n");
+  EXPECT_EQ(plan_with_algorithms(28, {}), moves);
+  EXPECT_EQ(plan_with_algorithms(27, {}), moves + "choose 0 lean\nchoose 2 lean\n");
+  const TestStep step(with_algorithms(), 2);
+  EXPECT_EQ(smallest_budget_of(step, "vdnn"), 27);
+  EXPECT_EQ(smallest_budget_of(step, "vdnn", {{"algo", "performance"}}), 29);
+}
+
 TEST(Vdnn, WithoutATierNothingCanLeave) {
   TestStep step(kStep, 42);
   step.problem.machine.tiers.clear();

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "policy/hybrid/tide_floor.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace lowtide::policy {
+namespace {
+
+const FloorPolicy* row_of(const std::string& name) {
+  for (const FloorPolicy& row : floor_policies()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+bool has_option(const PolicyInfo& info, const std::string& name) {
+  return std::any_of(info.options.begin(), info.options.end(),
+                     [&](const OptionInfo& option) { return option.name == name; });
+}
+
+TEST(TideFloor, HasEveryExecutablePolicyOfTheCatalogue) {
+  for (const PolicyInfo& info : catalogue()) {
+    if (!info.executable || info.name == "tide") continue;
+    const FloorPolicy* row = row_of(info.name);
+    ASSERT_NE(row, nullptr) << info.name << " needs a row in tide_floor.cpp";
+    const bool swaps = info.mechanisms.find("swap") != std::string::npos;
+    EXPECT_TRUE(row->swaps == swaps || row->name == "evict_all") << info.name;
+    const bool replays = info.mechanisms.find("recompute") != std::string::npos;
+    EXPECT_TRUE(row->replays == replays || row->name == "evict_all")
+        << info.name << " (evict_all only moves unless it is told otherwise)";
+    EXPECT_EQ(row->can_be_limited, has_option(info, "swap") && has_option(info, "recompute"))
+        << info.name;
+  }
+}
+
+TEST(TideFloor, HoldsWhatIsAllowed) {
+  EXPECT_TRUE(make_floor(Floor::kNone, true, true, true).empty());
+  const std::size_t all = make_floor(Floor::kAll, true, true, true).size();
+  EXPECT_EQ(all, floor_policies().size());
+  EXPECT_LT(make_floor(Floor::kAll, true, true, false).size(), all);
+  // Capuchin, which can do without either, and those that do not need what is forbidden.
+  EXPECT_LT(make_floor(Floor::kQuick, false, true, true).size(), all);
+  EXPECT_EQ(make_floor(Floor::kQuick, false, false, false).size(), 2U);
+}
+
+}  // namespace
+}  // namespace lowtide::policy

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "policy/recompute/forward_pass.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "policy/recompute/forward_values.h"
+
+namespace lowtide::policy {
+
+using trace::Tick;
+
+ForwardPass::ForwardPass(const Trace& trace, const trace::Lifetimes& lifetimes,
+                         const plan::ReplayReach& reach) {
+  end = forward_end(trace);
+  for (const ForwardValue& value : forward_values(trace, reach)) {
+    values.push_back(value.value);
+    last_forward.push_back(value.last_forward);
+    first_later.push_back(value.first_later);
+  }
+  find_candidates(lifetimes);
+}
+
+void ForwardPass::find_candidates(const trace::Lifetimes& lifetimes) {
+  const auto ticks = static_cast<std::size_t>(end);
+  if (ticks == 0) return;
+  std::vector<std::int32_t> crossing(ticks + 1, 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ++crossing[static_cast<std::size_t>(lifetimes.of(values[i]).born)];
+    --crossing[static_cast<std::size_t>(last_forward[i])];
+  }
+  std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
+  const auto enough = static_cast<std::size_t>(std::sqrt(static_cast<double>(ticks))) + 1;
+  for (std::int32_t k = 1; k <= 64 && candidates.size() < enough; ++k) {
+    candidates.clear();
+    for (std::size_t t = 0; t < ticks; ++t) {
+      if (crossing[t] >= 1 && crossing[t] <= k) candidates.push_back(static_cast<Tick>(t));
+    }
+  }
+}
+
+}  // namespace lowtide::policy

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "policy/test_outcome.h"
+
+namespace lowtide::policy {
+namespace {
+
+// A chain of layers of 100 bytes: layer i makes a<i> from a<i-1>; its backward pass reads a<i-1>,
+// and so does nobody else. Layer `heavy` takes ten times as long as the others.
+std::string chain(int layers, int heavy = 0) {
+  std::string storages = "storage w 1 parameter start end\nstorage a0 1 input start end\n";
+  std::string forward;
+  std::string backward =
+      "op loss backward : a" + std::to_string(layers) + " -> g" + std::to_string(layers) + "\n";
+  storages += "storage g0 1 gradient end\n";
+  for (int i = 1; i <= layers; ++i) {
+    const std::string number = std::to_string(i);
+    storages += "storage a" + number + " 100 activation\nstorage g" + number + " 1 activation\n";
+    forward += std::string("op f forward") + (i == heavy ? " device=10" : "") + " : w a" +
+               std::to_string(i - 1) + " -> a" + number + "\n";
+  }
+  for (int i = layers; i > 0; --i) {
+    backward += "op b backward : w a" + std::to_string(i - 1) + " g" + std::to_string(i) + " -> g" +
+                std::to_string(i - 1) + "\n";
+  }
+  return storages + forward + backward;
+}
+
+double replay_seconds(const TestStep& step, const std::string& policy) {
+  return simulate(step.problem, plan_of(step, policy)).recompute_seconds;
+}
+
+TEST(Rotor, AStepThatFitsIsLeftAlone) {
+  EXPECT_EQ(actions_of(TestStep(chain(8), 10'000), "rotor"), "");
+}
+
+TEST(Rotor, OneValueTooManyCostsOneReplay) {
+  // Plain: 8 layers and some bytes. One layer less in memory takes one replay.
+  const TestStep step(chain(8), 750);
+  EXPECT_EQ(replays_of(plan_of(step, "rotor")), 1);
+}
+
+TEST(Rotor, IsNeverDearerThanEvenSegments) {
+  for (std::int64_t budget = 2500; budget >= 700; budget -= 200) {
+    const TestStep step(chain(24), budget);
+    const PlanOutcome segments = outcome_of(step, "sublinear");
+    if (!std::holds_alternative<Plan>(segments)) continue;
+    const double seconds = simulate(step.problem, std::get<Plan>(segments)).recompute_seconds;
+    EXPECT_LE(replay_seconds(step, "rotor"), seconds) << budget;
+  }
+}
+
+TEST(Rotor, AHeavyLayerIsNotGoneThroughAgain) {
+  for (const int heavy : {2, 4, 6}) {
+    const TestStep step(chain(8, heavy), 560);
+    const Plan plan = plan_of(step, "rotor");
+    for (const Action& action : plan.actions) {
+      if (const auto* run = std::get_if<lowtide::Run>(&action)) {
+        EXPECT_NE(run->op.index, heavy - 1) << heavy;
+      }
+    }
+  }
+}
+
+TEST(Rotor, TakesTheLogarithmWhereItMust) {
+  const int layers = 64;
+  const std::int64_t smallest = smallest_budget_of(TestStep(chain(layers), 1), "rotor");
+  EXPECT_LE(smallest, 400);
+  plan_of(TestStep(chain(layers), smallest), "rotor");
+}
+
+TEST(Rotor, LessRoomNeverCostsLess) {
+  double last = 0;
+  for (std::int64_t budget = 3300; budget >= 500; budget -= 200) {
+    const double seconds = replay_seconds(TestStep(chain(32), budget), "rotor");
+    EXPECT_GE(seconds, last) << budget;
+    last = seconds;
+  }
+  EXPECT_GT(last, 30);
+}
+
+TEST(Rotor, WhatSkipsManyStagesIsKeptOrMadeAgain) {
+  // s is read by the last layer: it crosses every cut.
+  const std::string trace = R"(
+storage x 1 input start end
+storage s 10 activation
+storage a 10 activation
+storage b 10 activation
+storage c 10 activation
+storage d 10 activation
+storage g 1 gradient end
+op fs forward : x -> s
+op fa forward : s -> a
+op fb forward : a -> b
+op fc forward : b -> c
+op fd forward : c s -> d
+op gd backward : c s d -> g
+op gc backward : b g -> g
+op gb backward : a g -> g
+op ga backward : s g -> g
+)";
+  const TestStep step(trace, 42);
+  EXPECT_LE(replay_seconds(step, "rotor"), 2);
+}
+
+TEST(Rotor, FewerStagesMakeCoarserPlans) {
+  const TestStep step(chain(32), 900);
+  const auto seconds = [&](const char* stages) {
+    return simulate(step.problem, plan_of(step, "rotor", {{"stages", stages}})).recompute_seconds;
+  };
+  EXPECT_LE(seconds("64"), seconds("8"));
+}
+
+}  // namespace
+}  // namespace lowtide::policy
