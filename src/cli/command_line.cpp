@@ -27,7 +27,8 @@ constexpr const char* kExamples =
     "  lowtide plan step.trace --budget 60% -o step.plan\n"
     "  lowtide simulate step.trace step.plan\n"
     "  lowtide compare step.trace --budget 80%,60%,40%\n"
-    "  lowtide compare small_resnet --measure --budgets 80%,60%,40%\n";
+    "  lowtide compare small_resnet --measure --budgets 80%,60%,40%\n"
+    "  lowtide report run.json -o report.html\n";
 constexpr const char* kFooter =
     "\n'lowtide VERB --help' shows the options of a verb.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 does not fit the budget, 130 interrupted.";
@@ -120,7 +121,7 @@ Program planning_program(std::string version) {
   Program program = {std::move(version),
                      kAbout,
                      kExamples,
-                     {add_check, add_plan, add_simulate, add_compare, add_policies},
+                     {add_check, add_plan, add_simulate, add_compare, add_policies, add_report},
                      hand_over_compare};
   for (const AddVerb add : torch_verbs()) program.verbs.push_back(add);
   return program;

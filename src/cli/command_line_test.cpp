@@ -68,9 +68,9 @@ struct Case {
 
 TEST(CommandLine, UsageErrorsAreOneLineAndSayWhatToDo) {
   const Case cases[] = {
-      {{}, "no verb given; known are check, plan, simulate, compare, policies, train"},
+      {{}, "no verb given; known are check, plan, simulate, compare, policies, report, train"},
       {{"plam"},
-       "unknown verb 'plam'; known are check, plan, simulate, compare, policies, train, "
+       "unknown verb 'plam'; known are check, plan, simulate, compare, policies, report, train, "
        "verify, profile, max-batch, doctor, models; did you mean "
        "'plan'?"},
       {{"plan", "-", "--bugdet", "1"},

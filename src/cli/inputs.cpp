@@ -99,6 +99,10 @@ std::shared_ptr<const Trace> load_trace(const std::string& path, std::istream& i
   return parse_trace(path, read_input(path, "a trace", in));
 }
 
+report::RunRecord parse_record(const std::string& path, const std::string& text) {
+  return with_file_name(path, "", [&] { return report::parse_run_record(text); });
+}
+
 std::shared_ptr<const Trace> parse_trace(const std::string& path, const std::string& text) {
   return with_file_name(path, kTraceHelp, [&] {
     return std::make_shared<const Trace>(is_dtr_log(path, text)

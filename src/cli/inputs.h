@@ -11,6 +11,7 @@
 #include "lowtide/machine.h"
 #include "lowtide/plan.h"
 #include "lowtide/trace.h"
+#include "report/run_record.h"
 
 // What the command line names, read and parsed. A file that cannot be read throws IoError, one
 // whose contents are wrong InvalidInput; both messages begin with the file and say what to do. "-"
@@ -27,6 +28,7 @@ std::shared_ptr<const Trace> load_trace(const std::string& path, std::istream& i
 
 // The same from the contents of a file, whose name is for messages.
 std::shared_ptr<const Trace> parse_trace(const std::string& path, const std::string& text);
+report::RunRecord parse_record(const std::string& path, const std::string& text);
 
 // A machine by its name or from a JSON file. Throws UsageError for a name that is neither.
 Machine load_machine(const std::string& name_or_path, std::istream& in);

@@ -28,6 +28,7 @@ Verb add_plan(CLI::App& program);
 Verb add_simulate(CLI::App& program);
 Verb add_compare(CLI::App& program);
 Verb add_check(CLI::App& program);
+Verb add_report(CLI::App& program);
 
 // The verbs that need torch, as `lowtide` has them: each runs the other program.
 std::vector<AddVerb> torch_verbs();

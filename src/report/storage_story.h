@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/study.h"
+
+namespace lowtide::report {
+
+// What became of one storage, and the figures that say why.
+struct StorageStory {
+  enum class Fate : std::uint8_t { kKept, kMoved, kRecomputed, kBoth, kEncoded };
+
+  StorageId storage;
+  std::string place;
+  std::int64_t bytes = 0;
+  Fate fate = Fate::kKept;
+  std::int64_t moves = 0;
+  std::int64_t fetches = 0;
+  std::int64_t drops = 0;
+  // How often ops ran again to make what it holds, and how long that took.
+  std::int64_t replays = 0;
+  double replay_seconds = 0;
+  // The copies as they ran, both ways, and how long the device stood still for them.
+  double copy_seconds = 0;
+  double exposed_seconds = 0;
+  // The longest time between two uses in the plain step, and the ops that it lies between.
+  double idle_seconds = 0;
+  OpId idle_after;
+  OpId idle_until;
+  // What either way of being without it meanwhile takes: out and back over the link to the first
+  // tier with nothing else on it; the ops that would have to run again, given what the plan leaves
+  // on the device. Nothing where there is no such way.
+  std::optional<double> transfer_seconds;
+  std::optional<double> recompute_seconds;
+  // In words, with these figures.
+  std::string reason;
+};
+
+std::string_view to_string(StorageStory::Fate fate);
+
+// At most so many: first those that the plan does something with, then those that lie idle at some
+// time, then the others; the largest of each first.
+std::vector<StorageStory> tell_storages(const Study& study, std::size_t most);
+
+}  // namespace lowtide::report

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "report/storage_story.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/recompute_price.h"
+#include "report/test_run.h"
+
+namespace lowtide::report {
+namespace {
+
+using Fate = StorageStory::Fate;
+
+StorageStory story_of(const Study& study, std::string_view name) {
+  for (StorageStory& story : tell_storages(study, 100)) {
+    if (study.trace().storage(story.storage).name == name) return std::move(story);
+  }
+  return {};
+}
+
+TEST(StorageStory, OfAMovedStorageSaysWhetherItsCopiesAreHidden) {
+  const RunRecord hidden =
+      test_record(kIdleStep, "move a.0 host after 1\nfetch a.0 issue 3 need 4\n", 20);
+  const StorageStory early = story_of(study(hidden, 1), "a");
+  EXPECT_EQ(early.fate, Fate::kMoved);
+  EXPECT_EQ(early.place, "first");
+  EXPECT_EQ(early.idle_seconds, 20);
+  EXPECT_EQ(early.copy_seconds, 8);
+  EXPECT_EQ(early.exposed_seconds, 0);
+  EXPECT_EQ(early.transfer_seconds, 8);
+  EXPECT_EQ(early.recompute_seconds, 1) << "f0 reads a parameter, which is there";
+  EXPECT_THAT(early.reason, testing::HasSubstr("hidden"));
+
+  const RunRecord exposed =
+      test_record(kIdleStep, "move a.0 host after 1\nfetch a.0 issue 4 need 4\n", 20);
+  const StorageStory late = story_of(study(exposed, 1), "a");
+  EXPECT_EQ(late.exposed_seconds, 4);
+  EXPECT_THAT(late.reason, testing::HasSubstr("4 s of its copies are waited for"));
+}
+
+TEST(StorageStory, OfADroppedStorageSaysWhatItTookToMakeItAgain) {
+  const RunRecord record = test_record(kIdleStep, "drop a.0 after 1\nrun 0 before 4\n", 20);
+  const Study result = study(record, 1);
+  const StorageStory story = story_of(result, "a");
+  EXPECT_EQ(story.fate, Fate::kRecomputed);
+  EXPECT_EQ(story.replays, 1);
+  EXPECT_EQ(story.replay_seconds, 1);
+  EXPECT_EQ(tell_storages(result, 100).front().storage, story.storage) << "it comes first";
+  EXPECT_EQ(tell_storages(result, 1).size(), 1U);
+}
+
+TEST(StorageStory, OfAKeptStorageSaysWhyItStayed) {
+  const RunRecord record =
+      test_record(kIdleStep, "move a.0 host after 1\nfetch a.0 issue 3 need 4\n", 20);
+  const Study result = study(record, 1);
+  EXPECT_EQ(story_of(result, "b").fate, Fate::kKept);
+  EXPECT_THAT(story_of(result, "b").reason, testing::HasSubstr("never idle"));
+  const RunRecord plain = test_record();
+  EXPECT_EQ(story_of(study(plain, 1), "a").reason, "nothing was planned");
+}
+
+// b needs a, and a needs x, which f2 overwrites.
+constexpr std::string_view kChain = R"(
+storage x 1 input start end
+storage a 2 activation
+storage b 3 activation
+storage c 4 activation end
+op f0 forward device=5 : x -> a
+op f1 forward device=6 : a -> b
+op f2 forward : -> x
+op f3 forward device=7 : b -> c
+)";
+
+TEST(RecomputePrices, CountOpsThatWouldRunAgainAndKnowWhereThereIsNoWay) {
+  const RunRecord record = test_record(kChain);
+  const SimulatedStep step = simulate_plain(record);
+  const RecomputePrices prices(step);
+  const auto value = [&](std::string_view name) {
+    const auto& values = record.trace->values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (record.trace->value_name(make_id<ValueId>(i)) == name) return make_id<ValueId>(i);
+    }
+    return ValueId{};
+  };
+  EXPECT_EQ(prices.of(value("b.0"), OpId{1}), 6) << "a is still there";
+  EXPECT_EQ(prices.of(value("b.0"), OpId{2}), 11) << "a is gone, x is there for the last time";
+  EXPECT_EQ(prices.of(value("b.0"), OpId{3}), std::nullopt) << "x was overwritten";
+  EXPECT_EQ(prices.of(value("x.0"), OpId{1}), std::nullopt) << "nobody made it";
+}
+
+}  // namespace
+}  // namespace lowtide::report

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Reports in a real browser: they load without a request or an error, and everything reacts."""
+
+import json
+import pathlib
+import subprocess
+import unittest
+
+from pythons import HOSTILE, HOSTILE_WORD, TRACES, ProgramTest, browser, python_with
+
+PYTHON = python_with("playwright")
+WHITE = "rgb(255, 255, 255)"
+
+
+@unittest.skipUnless(browser() and PYTHON, "no chromium or no playwright here: run tools/setup browser")
+class Browser(ProgramTest):
+    def look(self, page):
+        script = pathlib.Path(__file__).with_name("look.py")
+        done = subprocess.run([PYTHON, script, browser(), self.folder / page], capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_plan_for_a_recorded_step(self):
+        self.succeed("report", str(TRACES / "unet.trace"), "-b", "60%", "-o", "report.html", "--think", "2")
+        seen = self.look("report.html")
+        self.assert_alone(seen)
+        self.assertEqual(seen["basis"], "simulated")
+        self.assertEqual(seen["sections"], ["advice", "memory", "lanes", "peak", "storages", "prices", "policies"])
+        for word in ("together", "activation", "op "):
+            self.assertIn(word, seen["memory_tip"])
+        self.assertIn("µs", seen["lane_tip"] + seen["memory_tip"])
+        self.assertIn("over plain", seen["price_tip"])
+        self.assertTrue(seen["tip_is_gone"])
+        self.assert_zooms(seen)
+        self.assertTrue(seen["before_is_hidden"])
+        self.assertTrue(seen["kind_can_be_hidden"])
+        self.assertEqual((seen["sorted"], seen["sorted_again"]), ("descending", "ascending"))
+        self.assertTrue(seen["sort_changes_rows"])
+        self.assertGreater(seen["rows"], 10)
+        self.assertEqual(seen["filter_leaves"], 0)
+
+    def assert_alone(self, seen):
+        """Nothing but the page itself was asked for, nothing went wrong, and nothing else may run."""
+        self.assertEqual(seen["errors"], [])
+        self.assertEqual(seen["console_before_injection"], 0, seen["console"])
+        self.assertEqual({url.partition("://")[0] for url in seen["requests"]}, {"file"}, seen["requests"])
+        self.assertEqual(len(seen["requests"]), 2, "the page, light and dark")
+        self.assertFalse(seen["injected"], "the policy lets only the page's own script run")
+        self.assertNotEqual(seen["display"], "none", "and only its own styles count")
+        light, first, second, third = seen["themes"]
+        self.assertEqual((light, first, third), (WHITE, WHITE, WHITE))
+        self.assertNotEqual(second, WHITE)
+        self.assertEqual(seen["dark"], second)
+        self.assertEqual(seen["print"], WHITE, "paper is white")
+        self.assertTrue(seen["print_hides_controls"])
+        self.assertGreater(seen["pdf_bytes"], 10000)
+
+    def assert_zooms(self, seen):
+        self.assertGreater(seen["zoom_by_drag"], 3)
+        self.assertTrue(seen["axis_changed"])
+        self.assertGreater(seen["zoom_by_button"], seen["zoom_by_drag"])
+        self.assertEqual(seen["zoom_reset"], 1)
+        self.assertGreater(seen["zoom_by_key"], 1)
+
+    def test_hostile_names_stay_names(self):
+        self.write("run.json", json.dumps(self.hostile_run()))
+        self.succeed("report", "run.json", "-o", "report.html", "--think", "1")
+        seen = self.look("report.html")
+        self.assert_alone(seen)
+        self.assertEqual((seen["images"], seen["scripts"], seen["dialogs"]), (0, 2, 0))
+        self.assertEqual(seen["heading"], HOSTILE)
+        self.assertEqual(seen["title"], HOSTILE + " - Lowtide report")
+        self.assertIn(HOSTILE_WORD, seen["memory_tip"])
+
+    def hostile_run(self):
+        """The record of a small step, every name in it hostile."""
+        step = {"format": "lowtide-trace", "version": 1, "name": HOSTILE_WORD, "storages": [], "ops": []}
+        for i, kind in enumerate(("parameter", "input", "activation", "activation", "activation")):
+            stays = kind in ("parameter", "input")
+            step["storages"].append({"name": f"{HOSTILE_WORD}{i}", "bytes": 100, "kind": kind, "start": stays,
+                                     "end": stays, "layer": HOSTILE_WORD})
+        for phase, reads, writes in (("forward", [0, 1], [2]), ("forward", [2], [3]), ("forward", [3], [4]),
+                                     ("backward", [2, 4], [1])):
+            step["ops"].append({"name": HOSTILE_WORD, "phase": phase, "layer": HOSTILE_WORD, "reads": reads,
+                                "writes": writes, "device_seconds": 1})
+        tier = {"name": HOSTILE_WORD, "capacity_bytes": 1000, "write_bytes_per_second": 1000,
+                "read_bytes_per_second": 1000}
+        machine = {"format": "lowtide-machine", "version": 1, "name": HOSTILE_WORD, "device_bytes": 1000, "tiers": [tier],
+                   "flops_per_second": 1, "memory_bytes_per_second": 1}
+        return {"format": "lowtide-run", "version": 1, "title": HOSTILE, "device": HOSTILE, "policy": HOSTILE,
+                "budget_bytes": 450, "trace": step, "machine": machine, "plan": None,
+                "statistics": {HOSTILE: HOSTILE, "steps": 3}, "step_seconds": [1, 2, 3]}
+
+
+if __name__ == "__main__":
+    unittest.main()
