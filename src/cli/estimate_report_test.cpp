@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "cli/estimate_report.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "trace/text.h"
+
+namespace lowtide::cli {
+namespace {
+
+std::shared_ptr<const Trace> step() {
+  return std::make_shared<const Trace>(trace::parse_text(R"(lowtide-trace 1
+name step
+storage w 1000 parameter start end
+storage a 40000 activation
+storage b 50000 activation
+storage g 1000 gradient end
+op f forward : w -> a
+op h forward : a -> b
+op k backward workspace=500 : a b w -> g free a b
+)"));
+}
+
+EstimatePlace on_cpu(std::int64_t budget_bytes) {
+  EstimatePlace place;
+  place.budget_bytes = budget_bytes;
+  return place;
+}
+
+TEST(EstimateReport, FitsExactlyAtThePeak) {
+  // w, a, b, g and the workspace; in the second step also the gradient of the first.
+  EXPECT_EQ(estimate_step(step(), on_cpu(92'500)).peaks.steady.allocated_bytes, 92'500);
+  EXPECT_EQ(estimate_step(step(), on_cpu(92'500)).fit, Fit::kFits);
+  EXPECT_NE(estimate_step(step(), on_cpu(92'499)).fit, Fit::kFits);
+  EXPECT_EQ(estimate_step(step(), on_cpu(0)).fit, Fit::kNotAsked);
+}
+
+TEST(EstimateReport, WhatNoPlanFitsNamesABudgetThatDoes) {
+  const StepEstimate refused = estimate_step(step(), on_cpu(60'000));
+  ASSERT_EQ(refused.fit, Fit::kDoesNot);
+  EXPECT_GT(refused.smallest_budget_bytes, 60'000);
+  EXPECT_NE(estimate_step(step(), on_cpu(refused.smallest_budget_bytes)).fit, Fit::kDoesNot);
+}
+
+TEST(EstimateReport, JsonHasReservedBytesOnAGpuOnly) {
+  EstimatePlace gpu;
+  gpu.gpu = estimate::gpu_named("t4");
+  EXPECT_EQ(estimate_json(estimate_step(step(), gpu), gpu)["reserved_peak_bytes"], 2 << 20);
+  EXPECT_FALSE(
+      estimate_json(estimate_step(step(), on_cpu(0)), on_cpu(0)).contains("reserved_peak_bytes"));
+}
+
+}  // namespace
+}  // namespace lowtide::cli

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "estimate/allocation_walk.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "sim/allocator_model.h"
+
+namespace lowtide::estimate {
+namespace {
+
+using sim::AllocatorModel;
+using Handle = AllocatorModel::Handle;
+
+// When the storages of a step come and go.
+class Lives {
+ public:
+  explicit Lives(const Trace& trace) : trace_(trace) {
+    made_by_.resize(trace.ops().size());
+    freed_by_.resize(trace.ops().size());
+    for (std::size_t i = 0; i < trace.storages().size(); ++i) add(make_id<StorageId>(i));
+    find_lazy_states();
+  }
+
+  const std::vector<StorageId>& made_by(std::size_t op) const { return made_by_[op]; }
+  const std::vector<StorageId>& freed_by(std::size_t op) const { return freed_by_[op]; }
+  // What an optimizer makes in its first update, and when that begins.
+  const std::vector<bool>& is_lazy() const { return is_lazy_; }
+  std::size_t update_start() const { return update_start_; }
+  // Of the step before, and let go in this one: its gradients.
+  bool is_left_over(StorageId id) const {
+    const Storage& storage = trace_.storage(id);
+    return storage.at_start && !storage.at_end;
+  }
+
+ private:
+  void add(StorageId id) {
+    const Storage& storage = trace_.storage(id);
+    const auto versions = trace_.versions(id);
+    if (!storage.at_start && !versions.empty()) {
+      made_by_[trace_.value(versions.front()).producer.slot()].push_back(id);
+    }
+    if (storage.freed_after.valid()) freed_by_[storage.freed_after.slot()].push_back(id);
+  }
+
+  void find_lazy_states() {
+    is_lazy_.assign(trace_.storages().size(), false);
+    update_start_ = trace_.ops().size();
+    std::vector<bool> is_used_before(trace_.storages().size(), false);
+    for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
+      const Op& op = trace_.ops()[i];
+      if (op.phase == Phase::kOptimizer) {
+        update_start_ = std::min(update_start_, i);
+        for (const Use& use : op.writes) mark(use.value, is_used_before);
+      } else {
+        for (const Use& use : op.reads) is_used_before[slot_of(use)] = true;
+      }
+    }
+  }
+  void mark(ValueId value, const std::vector<bool>& is_used_before) {
+    const StorageId id = trace_.value(value).storage;
+    const Storage& storage = trace_.storage(id);
+    if (storage.kind == StorageKind::kState && storage.at_start && !is_used_before[id.slot()]) {
+      is_lazy_[id.slot()] = true;
+    }
+  }
+  std::size_t slot_of(const Use& use) const { return trace_.value(use.value).storage.slot(); }
+
+  const Trace& trace_;
+  std::vector<std::vector<StorageId>> made_by_, freed_by_;
+  std::vector<bool> is_lazy_;
+  std::size_t update_start_ = 0;
+};
+
+class Walk {
+ public:
+  Walk(const Trace& trace, const AllocatorRules& rules)
+      : trace_(trace),
+        lives_(trace),
+        model_(rules, std::numeric_limits<std::int64_t>::max()),
+        handles_(trace.storages().size(), AllocatorModel::kNothing) {}
+
+  StepPeak first_step() {
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      const auto id = make_id<StorageId>(i);
+      if (!trace_.storage(id).at_start || lives_.is_left_over(id)) continue;
+      if (!lives_.is_lazy()[i]) make(id);
+    }
+    return run_ops(/*is_first=*/true);
+  }
+
+  StepPeak next_step() {
+    hand_over();
+    return run_ops(/*is_first=*/false);
+  }
+
+ private:
+  void make(StorageId id) { handles_[id.slot()] = model_.malloc(trace_.storage(id).bytes); }
+  void let_go(StorageId id) {
+    if (handles_[id.slot()] == AllocatorModel::kNothing) return;
+    model_.free(handles_[id.slot()]);
+    handles_[id.slot()] = AllocatorModel::kNothing;
+  }
+
+  // What the step before made and left is what this one finds and lets go, block for block of the
+  // same size.
+  void hand_over() {
+    std::multimap<std::int64_t, Handle> left;
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      const Storage& storage = trace_.storages()[i];
+      if (storage.at_start || !storage.at_end) continue;
+      left.emplace(storage.bytes, handles_[i]);
+      handles_[i] = AllocatorModel::kNothing;
+    }
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      const auto id = make_id<StorageId>(i);
+      if (!lives_.is_left_over(id)) continue;
+      const auto found = left.find(trace_.storage(id).bytes);
+      if (found == left.end()) {
+        make(id);
+      } else {
+        handles_[i] = found->second;
+        left.erase(found);
+      }
+    }
+    for (const auto& [bytes, handle] : left) model_.free(handle);
+  }
+
+  StepPeak run_ops(bool is_first) {
+    StepPeak peak{.allocated_bytes = model_.allocated_bytes(), .reserved_bytes = 0, .op = {}};
+    for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
+      if (is_first && i == lives_.update_start()) make_lazy_states();
+      for (const StorageId id : lives_.made_by(i)) make(id);
+      const Handle workspace = model_.malloc(trace_.ops()[i].workspace_bytes);
+      if (model_.allocated_bytes() > peak.allocated_bytes || !peak.op.valid()) {
+        peak.allocated_bytes = std::max(peak.allocated_bytes, model_.allocated_bytes());
+        peak.op = make_id<OpId>(i);
+      }
+      if (workspace != AllocatorModel::kNothing) model_.free(workspace);
+      for (const StorageId id : lives_.freed_by(i)) let_go(id);
+    }
+    peak.reserved_bytes = model_.reserved_peak_bytes();
+    return peak;
+  }
+
+  void make_lazy_states() {
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      if (lives_.is_lazy()[i]) make(make_id<StorageId>(i));
+    }
+  }
+
+  const Trace& trace_;
+  const Lives lives_;
+  AllocatorModel model_;
+  std::vector<Handle> handles_;
+};
+
+bool is_there(const Trace& trace, StorageId id, OpId op) {
+  const Storage& storage = trace.storage(id);
+  const auto versions = trace.versions(id);
+  if (storage.freed_after.valid() && storage.freed_after < op) return false;
+  if (storage.at_start) return true;
+  return !versions.empty() && !(op < trace.value(versions.front()).producer);
+}
+
+}  // namespace
+
+TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules) {
+  Walk walk(trace, rules);
+  TrainingPeaks peaks;
+  peaks.first = walk.first_step();
+  peaks.steady = walk.next_step();
+  return peaks;
+}
+
+std::array<std::int64_t, kStorageKinds> bytes_by_kind_at(const Trace& trace, OpId op) {
+  std::array<std::int64_t, kStorageKinds> bytes{};
+  for (std::size_t i = 0; i < trace.storages().size(); ++i) {
+    if (!is_there(trace, make_id<StorageId>(i), op)) continue;
+    bytes[static_cast<std::size_t>(trace.storages()[i].kind)] += trace.storages()[i].bytes;
+  }
+  bytes[static_cast<std::size_t>(StorageKind::kWorkspace)] += trace.op(op).workspace_bytes;
+  return bytes;
+}
+
+std::vector<StorageId> largest_at(const Trace& trace, OpId op, std::size_t limit) {
+  std::vector<StorageId> there;
+  for (std::size_t i = 0; i < trace.storages().size(); ++i) {
+    if (is_there(trace, make_id<StorageId>(i), op)) there.push_back(make_id<StorageId>(i));
+  }
+  std::stable_sort(there.begin(), there.end(), [&](StorageId a, StorageId b) {
+    return trace.storage(a).bytes > trace.storage(b).bytes;
+  });
+  there.resize(std::min(there.size(), limit));
+  return there;
+}
+
+}  // namespace lowtide::estimate

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/machine.h"
+#include "lowtide/trace.h"
+
+// What torch's allocator does in a training whose steps are all like the traced one.
+
+namespace lowtide::estimate {
+
+struct StepPeak {
+  // What torch.cuda.max_memory_allocated() says: blocks as they were split, not as they were asked
+  // for.
+  std::int64_t allocated_bytes = 0;
+  std::int64_t reserved_bytes = 0;
+  // Where allocated_bytes was reached; not valid for a step without ops.
+  OpId op;
+};
+
+struct TrainingPeaks {
+  // Optimizers make their states in their first update, so that they are not there during the first
+  // forward and backward pass, and no gradients are there from a step before.
+  StepPeak first;
+  // The second step, and thereby every further one; what is reserved counts from the first.
+  StepPeak steady;
+};
+
+// Requires: a trace of a step that is not the first, as `lowtide profile` captures it. Takes time
+// in proportion to what the step allocates.
+TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules);
+
+// The bytes that storages of each kind hold while the op runs, its workspace included, as they were
+// asked for.
+std::array<std::int64_t, kStorageKinds> bytes_by_kind_at(const Trace& trace, OpId op);
+// The largest storages that are there while the op runs, largest first.
+std::vector<StorageId> largest_at(const Trace& trace, OpId op, std::size_t limit);
+
+}  // namespace lowtide::estimate

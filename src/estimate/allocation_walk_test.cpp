@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "estimate/allocation_walk.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/text.h"
+
+namespace lowtide::estimate {
+namespace {
+
+// Blocks are as large as they were asked for.
+AllocatorRules exact() {
+  constexpr std::int64_t kEndless = std::int64_t{1} << 40;
+  return {.round_bytes = 1, .small_bytes = kEndless, .small_segment_bytes = kEndless};
+}
+
+// A weight of 10, its gradient and its state of an optimizer; two activations.
+constexpr const char* kStep = R"(lowtide-trace 1
+name step
+storage w 10 parameter start end
+storage m 10 state start end
+storage old 10 input start pinned
+storage x 4 input start
+storage a 20 activation
+storage b 30 activation
+storage g 10 gradient end
+op forward forward : w x -> a free old
+op loss forward workspace=5 : a -> b
+op backward backward : a b w -> g free a b x
+op update optimizer : w m g -> w m
+)";
+
+TEST(AllocationWalk, FirstStepHasNeitherStatesNorOldGradients) {
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact());
+  // w 10, a 20, b 30, g 10; x is of the step before and counts from the second on.
+  EXPECT_EQ(peaks.first.allocated_bytes, 70);
+  EXPECT_EQ(peaks.first.op, OpId{2});
+}
+
+TEST(AllocationWalk, LaterStepsHoldStatesAndWhatTheStepBeforeLeft) {
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact());
+  // w 10, m 10, x 4, a 20, b 30, g 10.
+  EXPECT_EQ(peaks.steady.allocated_bytes, 84);
+  EXPECT_EQ(peaks.steady.op, OpId{2});
+}
+
+TEST(AllocationWalk, ReservedBytesAreWholeSegments) {
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), AllocatorRules());
+  EXPECT_EQ(peaks.steady.reserved_bytes, std::int64_t{2} << 20);
+  // Six storages of 512 bytes each.
+  EXPECT_EQ(peaks.steady.allocated_bytes, 6 * 512);
+}
+
+TEST(AllocationWalk, KindsAtThePeakAddUpToIt) {
+  const Trace trace = trace::parse_text(kStep);
+  const auto bytes = bytes_by_kind_at(trace, OpId{1});
+  EXPECT_EQ(bytes[static_cast<std::size_t>(StorageKind::kActivation)], 50);
+  EXPECT_EQ(bytes[static_cast<std::size_t>(StorageKind::kWorkspace)], 5);
+  EXPECT_EQ(bytes[static_cast<std::size_t>(StorageKind::kGradient)], 0);
+}
+
+TEST(AllocationWalk, LargestComeFirst) {
+  const Trace trace = trace::parse_text(kStep);
+  const std::vector<StorageId> largest = largest_at(trace, OpId{2}, 2);
+  ASSERT_EQ(largest.size(), 2U);
+  EXPECT_EQ(trace.storage(largest[0]).name, "b");
+  EXPECT_EQ(trace.storage(largest[1]).name, "a");
+}
+
+}  // namespace
+}  // namespace lowtide::estimate

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The graph of an ONNX file, as far as shapes go.
+
+namespace lowtide::estimate {
+
+// A tensor without its contents, but for short rows of whole numbers, which are shapes, axes and
+// the like. External data is never opened.
+struct OnnxTensor {
+  std::string name;
+  // TensorProto.DataType.
+  std::int32_t type = 0;
+  std::vector<std::int64_t> sizes;
+  std::optional<std::vector<std::int64_t>> integers;
+};
+
+// What the file says about a value.
+struct OnnxValueInfo {
+  std::string name;
+  std::int32_t type = 0;
+  bool has_sizes = false;
+  // -1: a symbol stands there, or nothing.
+  std::vector<std::int64_t> sizes;
+};
+
+struct OnnxAttribute {
+  std::string name;
+  std::int64_t integer = 0;
+  float number = 0;
+  std::string text;
+  std::vector<std::int64_t> integers;
+  std::optional<OnnxTensor> tensor;
+  bool has_graph = false;
+};
+
+struct OnnxNode {
+  std::string name;
+  std::string op;
+  // Empty: ONNX's own.
+  std::string domain;
+  // Empty: left out.
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<OnnxAttribute> attributes;
+};
+
+struct OnnxGraph {
+  std::string name;
+  std::int64_t opset = 0;
+  std::vector<OnnxNode> nodes;
+  std::vector<OnnxTensor> weights;
+  std::vector<OnnxValueInfo> inputs, outputs, others;
+};
+
+// What is read at most; anything beyond is refused.
+inline constexpr std::size_t kOnnxFileBytes = std::size_t{2} << 30;
+inline constexpr std::size_t kOnnxNodes = 1'000'000;
+inline constexpr std::size_t kOnnxAxes = 16;
+inline constexpr std::int64_t kOnnxElements = std::int64_t{1} << 44;
+
+// Throws InvalidInput, in one line, for what is no ONNX file, for one that was cut off, for an
+// opset that is not known, for sizes beyond the limits, and in a build without protozero.
+OnnxGraph read_onnx(std::string_view file);
+
+}  // namespace lowtide::estimate

@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "estimate/onnx_graph.h"
+
+#ifdef LOWTIDE_HAS_PROTOZERO
+namespace lowtide::estimate {
+
+// A field of another sort than it should be is the file's fault and not the program's.
+static void require_field(bool is_right) {
+  LT_REQUIRE(is_right, "not an ONNX file: a field is of another sort than it should be");
+}
+
+}  // namespace lowtide::estimate
+
+#define protozero_assert(condition) ::lowtide::estimate::require_field(condition)
+#include <protozero/pbf_reader.hpp>
+#endif
+
+namespace lowtide::estimate {
+
+#ifdef LOWTIDE_HAS_PROTOZERO
+namespace {
+
+using protozero::pbf_reader;
+
+// The opsets whose operators were looked at.
+constexpr std::int64_t kFirstOpset = 3, kLastOpset = 26;
+constexpr std::int32_t kInt32 = 6, kInt64 = 7;
+// Longer rows of numbers are no shapes.
+constexpr std::size_t kMostIntegers = 64;
+
+void add_size(std::vector<std::int64_t>& sizes, std::int64_t size) {
+  LT_REQUIRE(sizes.size() < kOnnxAxes, "a tensor has more than ", kOnnxAxes, " axes");
+  sizes.push_back(size);
+}
+
+// Numbers of a field that is packed or not, both of which are allowed.
+template <class Add>
+void read_integers(pbf_reader& message, const Add& add) {
+  if (message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    for (const std::int64_t number : message.get_packed_int64()) add(number);
+  } else {
+    add(message.get_int64());
+  }
+}
+
+// Throws unless the product of the sizes is a number of elements that could be.
+std::int64_t elements_of(const OnnxTensor& tensor) {
+  std::int64_t elements = 1;
+  for (const std::int64_t size : tensor.sizes) {
+    LT_REQUIRE(size >= 0 && size <= kOnnxElements, "the tensor '", tensor.name,
+               "' has an axis of size ", size);
+    LT_REQUIRE(size == 0 || elements <= kOnnxElements / size, "the tensor '", tensor.name,
+               "' has more than ", kOnnxElements, " elements");
+    elements *= size;
+  }
+  return elements;
+}
+
+std::vector<std::int64_t> raw_integers(std::string_view raw, std::int32_t type) {
+  const std::size_t width = type == kInt64 ? sizeof(std::int64_t) : sizeof(std::int32_t);
+  std::vector<std::int64_t> integers;
+  for (std::size_t at = 0; at + width <= raw.size(); at += width) {
+    std::int64_t wide = 0;
+    std::int32_t narrow = 0;
+    std::memcpy(type == kInt64 ? static_cast<void*>(&wide) : static_cast<void*>(&narrow),
+                raw.data() + at, width);
+    integers.push_back(type == kInt64 ? wide : narrow);
+  }
+  return integers;
+}
+
+OnnxTensor read_tensor(pbf_reader message) {
+  OnnxTensor tensor;
+  std::vector<std::int64_t> integers;
+  std::string_view raw;
+  const auto keep = [&](std::int64_t number) {
+    if (integers.size() <= kMostIntegers) integers.push_back(number);
+  };
+  while (message.next()) {
+    switch (message.tag()) {
+      case 1:
+        read_integers(message, [&](std::int64_t n) { add_size(tensor.sizes, n); });
+        break;
+      case 2:
+        tensor.type = message.get_int32();
+        break;
+      case 5:  // Both are written as whole numbers of any width.
+      case 7:
+        read_integers(message, keep);
+        break;
+      case 8:
+        tensor.name = message.get_string();
+        break;
+      case 9: {
+        const protozero::data_view view = message.get_view();
+        raw = {view.data(), view.size()};
+        break;
+      }
+      default:
+        message.skip();
+    }
+  }
+  const std::int64_t elements = elements_of(tensor);
+  const bool is_short = elements <= static_cast<std::int64_t>(kMostIntegers);
+  if ((tensor.type != kInt32 && tensor.type != kInt64) || !is_short) return tensor;
+  if (integers.empty()) integers = raw_integers(raw, tensor.type);
+  if (static_cast<std::int64_t>(integers.size()) == elements) tensor.integers = integers;
+  return tensor;
+}
+
+std::int64_t read_axis(pbf_reader message) {
+  std::int64_t size = -1;
+  while (message.next()) {
+    if (message.tag() == 1) {
+      size = message.get_int64();
+    } else {
+      message.skip();
+    }
+  }
+  LT_REQUIRE(size >= -1 && size <= kOnnxElements, "a value has an axis of size ", size);
+  // Some exporters write 0 for a batch of any size.
+  return size == 0 ? -1 : size;
+}
+
+void read_tensor_type(pbf_reader message, OnnxValueInfo& info) {
+  while (message.next()) {
+    if (message.tag() == 1) {
+      info.type = message.get_int32();
+    } else if (message.tag() == 2) {
+      info.has_sizes = true;
+      pbf_reader shape = message.get_message();
+      while (shape.next()) {
+        if (shape.tag() == 1) {
+          add_size(info.sizes, read_axis(shape.get_message()));
+        } else {
+          shape.skip();
+        }
+      }
+    } else {
+      message.skip();
+    }
+  }
+}
+
+OnnxValueInfo read_value_info(pbf_reader message) {
+  OnnxValueInfo info;
+  while (message.next()) {
+    if (message.tag() == 1) {
+      info.name = message.get_string();
+    } else if (message.tag() == 2) {
+      pbf_reader type = message.get_message();
+      while (type.next()) {
+        if (type.tag() == 1) {
+          read_tensor_type(type.get_message(), info);
+        } else {
+          type.skip();
+        }
+      }
+    } else {
+      message.skip();
+    }
+  }
+  return info;
+}
+
+OnnxAttribute read_attribute(pbf_reader message) {
+  OnnxAttribute attribute;
+  while (message.next()) {
+    switch (message.tag()) {
+      case 1:
+        attribute.name = message.get_string();
+        break;
+      case 2:
+        attribute.number = message.get_float();
+        break;
+      case 3:
+        attribute.integer = message.get_int64();
+        break;
+      case 4:
+        attribute.text = message.get_string();
+        break;
+      case 5:
+        attribute.tensor = read_tensor(message.get_message());
+        break;
+      case 8:
+        read_integers(message, [&](std::int64_t n) {
+          LT_REQUIRE(attribute.integers.size() < kMostIntegers * kMostIntegers, "the attribute '",
+                     attribute.name, "' is too long");
+          attribute.integers.push_back(n);
+        });
+        break;
+      case 6:
+      case 11:  // Branches and loops: their ops are not looked at, so nesting is not followed.
+        attribute.has_graph = true;
+        message.skip();
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return attribute;
+}
+
+OnnxNode read_node(pbf_reader message) {
+  OnnxNode node;
+  while (message.next()) {
+    switch (message.tag()) {
+      case 1:
+        node.inputs.push_back(message.get_string());
+        break;
+      case 2:
+        node.outputs.push_back(message.get_string());
+        break;
+      case 3:
+        node.name = message.get_string();
+        break;
+      case 4:
+        node.op = message.get_string();
+        break;
+      case 5:
+        node.attributes.push_back(read_attribute(message.get_message()));
+        break;
+      case 7:
+        node.domain = message.get_string();
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (node.domain == "ai.onnx") node.domain.clear();
+  return node;
+}
+
+void read_graph(pbf_reader message, OnnxGraph& graph) {
+  while (message.next()) {
+    switch (message.tag()) {
+      case 1:
+        graph.nodes.push_back(read_node(message.get_message()));
+        break;
+      case 2:
+        graph.name = message.get_string();
+        break;
+      case 5:
+        graph.weights.push_back(read_tensor(message.get_message()));
+        break;
+      case 11:
+        graph.inputs.push_back(read_value_info(message.get_message()));
+        break;
+      case 12:
+        graph.outputs.push_back(read_value_info(message.get_message()));
+        break;
+      case 13:
+        graph.others.push_back(read_value_info(message.get_message()));
+        break;
+      default:
+        message.skip();
+    }
+    LT_REQUIRE(graph.nodes.size() <= kOnnxNodes, "the graph has more than ", kOnnxNodes, " ops");
+  }
+}
+
+void read_opset(pbf_reader message, OnnxGraph& graph) {
+  std::string domain;
+  std::int64_t version = 0;
+  while (message.next()) {
+    if (message.tag() == 1) {
+      domain = message.get_string();
+    } else if (message.tag() == 2) {
+      version = message.get_int64();
+    } else {
+      message.skip();
+    }
+  }
+  if (domain.empty() || domain == "ai.onnx") graph.opset = version;
+}
+
+OnnxGraph read_model(pbf_reader message) {
+  OnnxGraph graph;
+  while (message.next()) {
+    if (message.tag() == 7) {
+      read_graph(message.get_message(), graph);
+    } else if (message.tag() == 8) {
+      read_opset(message.get_message(), graph);
+    } else {
+      message.skip();
+    }
+  }
+  return graph;
+}
+
+}  // namespace
+
+OnnxGraph read_onnx(std::string_view file) {
+  LT_REQUIRE(!file.empty(), "the ONNX file is empty");
+  LT_REQUIRE(file.size() <= kOnnxFileBytes, "the ONNX file is larger than ", kOnnxFileBytes,
+             " bytes; keep the weights in a file beside it");
+  OnnxGraph graph;
+  try {
+    graph = read_model(pbf_reader(file.data(), file.size()));
+  } catch (const protozero::exception&) {
+    throw InvalidInput("not an ONNX file, or one that was cut off");
+  }
+  LT_REQUIRE(!graph.nodes.empty(), "not an ONNX file: it has no graph with ops");
+  LT_REQUIRE(graph.opset >= kFirstOpset && graph.opset <= kLastOpset, "the ONNX file has opset ",
+             graph.opset, "; known are ", kFirstOpset, " to ", kLastOpset);
+  return graph;
+}
+
+#else
+
+OnnxGraph read_onnx(std::string_view) {
+  throw InvalidInput(
+      "this build cannot read ONNX files; install libprotozero-dev and build it again");
+}
+
+#endif
+
+}  // namespace lowtide::estimate

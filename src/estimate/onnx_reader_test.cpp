@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "estimate/onnx_graph.h"
+#include "lowtide/errors.h"
+
+namespace lowtide::estimate {
+namespace {
+
+// A field of a protocol buffer: its number and its bytes, which are fewer than 128.
+std::string field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number * 8 + 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string field(int number, int value) {
+  return {static_cast<char>(number * 8), static_cast<char>(value)};
+}
+
+std::string tensor(const std::string& name, const std::string& sizes) {
+  return sizes + field(2, 1) + field(8, name);
+}
+
+std::string model(const std::string& graph, int opset) {
+  return field(7, graph) + field(8, field(2, opset));
+}
+
+const std::string kNode = field(1, field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add"));
+
+std::string message_of(const std::string& file) {
+  try {
+    read_onnx(file);
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  return "";
+}
+
+#ifdef LOWTIDE_HAS_PROTOZERO
+
+TEST(OnnxReader, ReadsOpsWeightsAndInputs) {
+  const std::string weight = field(5, tensor("w", field(1, 3) + field(1, 4)));
+  // tensor_type: float, of any batch and 4.
+  const std::string shape = field(2, field(1, field(2, "N")) + field(1, field(1, 4)));
+  const std::string input = field(11, field(1, "x") + field(2, field(1, field(1, 1) + shape)));
+  const OnnxGraph graph = read_onnx(model(kNode + weight + input, 17));
+  EXPECT_EQ(graph.opset, 17);
+  ASSERT_EQ(graph.nodes.size(), 1U);
+  EXPECT_EQ(graph.nodes[0].op, "Add");
+  EXPECT_EQ(graph.nodes[0].inputs, (std::vector<std::string>{"x", "w"}));
+  ASSERT_EQ(graph.weights.size(), 1U);
+  EXPECT_EQ(graph.weights[0].sizes, (std::vector<std::int64_t>{3, 4}));
+  ASSERT_EQ(graph.inputs.size(), 1U);
+  EXPECT_EQ(graph.inputs[0].sizes, (std::vector<std::int64_t>{-1, 4}));
+}
+
+TEST(OnnxReader, ShapesAreReadAsNumbersFromRawBytes) {
+  const std::string raw("\x05\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", 16);
+  const std::string shape = field(5, field(1, 2) + field(2, 7) + field(8, "s") + field(9, raw));
+  const OnnxGraph graph = read_onnx(model(kNode + shape, 17));
+  EXPECT_EQ(graph.weights[0].integers, (std::vector<std::int64_t>{5, -1}));
+}
+
+TEST(OnnxReader, AFileThatWasCutOffIsRefused) {
+  const std::string whole = model(kNode, 17);
+  EXPECT_NE(message_of(whole.substr(0, whole.size() - 1)).find("cut off"), std::string::npos);
+  EXPECT_NE(message_of("").find("empty"), std::string::npos);
+  EXPECT_NE(message_of("not a model").find("not an ONNX file"), std::string::npos);
+}
+
+TEST(OnnxReader, AnUnknownOpsetIsNamed) {
+  EXPECT_NE(message_of(model(kNode, 120)).find("opset 120"), std::string::npos);
+}
+
+TEST(OnnxReader, SizesBeyondTheLimitsAreRefused) {
+  // 2^34 as a number of several bytes, three times: 2^102 elements.
+  const std::string size = std::string("\x08\x80\x80\x80\x80\x40", 6);
+  const std::string large = field(5, tensor("huge", size + size + size));
+  EXPECT_NE(message_of(model(kNode + large, 17)).find("'huge'"), std::string::npos);
+  std::string axes;
+  for (std::size_t i = 0; i <= kOnnxAxes; ++i) axes += field(1, 1);
+  EXPECT_NE(message_of(model(kNode + field(5, tensor("deep", axes)), 17)).find("axes"),
+            std::string::npos);
+}
+
+#else
+
+TEST(OnnxReader, SaysWhatToInstall) {
+  EXPECT_NE(message_of(model(kNode, 17)).find("libprotozero-dev"), std::string::npos);
+}
+
+#endif
+
+}  // namespace
+}  // namespace lowtide::estimate

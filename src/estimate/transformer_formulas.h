@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace lowtide::estimate {
+
+// A transformer of GPT's kind, as the papers of Megatron count it.
+struct TransformerSize {
+  std::int64_t layers = 0;
+  std::int64_t width = 0;
+  std::int64_t heads = 0;
+  std::int64_t context = 0;
+  std::int64_t vocabulary = 0;
+  std::int64_t batch = 0;
+};
+
+// What the formulas say: a cross-check on estimates, printed beside them.
+struct TransformerFigures {
+  double parameters = 0;
+  // Of a step, forward and backward.
+  double flops = 0;
+  // Of one layer in 16 bits: with the scores of attention written down, and with these recomputed
+  // (selective recomputation) or never written, as today's kernels have it.
+  double layer_activation_bytes = 0;
+  double selective_activation_bytes = 0;
+};
+
+// Parameters and FLOPs: Narayanan et al. 2021, equations 2 and 3 (without recomputation of whole
+// layers: 72 in place of 96). Activations: Korthikanti et al. 2022, equation 2 and section 5.
+// Requires: no size is below 1.
+TransformerFigures transformer_figures(const TransformerSize& size);
+
+}  // namespace lowtide::estimate
