@@ -51,8 +51,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--save-trace", arguments.save_trace,
                  "write a plain step down in this file instead, for lowtide plan and simulate");
   app.add_option("--budget", arguments.measure.budget,
-                 "also guided under this: a size, or a share of the plain peak as 14%; with "
+                 "also guided under these: sizes, or shares of the plain peak as 70%,50%; with "
                  "--save-trace: of the session the step is seen in");
+  app.add_option("--policies", arguments.measure.policies, "who plans under them (default: auto)")
+      ->delimiter(',');
   app.add_option("--json", arguments.json, "also write the figures to this file");
   app.add_option("--commit", arguments.commit, "said in the file");
   app.add_option("--machine", arguments.machine, "said in the file");
@@ -68,7 +70,7 @@ void save_trace(const WorkOptions& options, const std::string& budget, const std
   for (int i = 0; i < 3; ++i) session.step([&] { work->step(); });
   session.capture_next_step();
   session.step([&] { work->step(); });
-  std::ofstream(file) << lowtide::trace::print_json(session.captured());
+  std::ofstream(file) << lowtide::trace::print_json(session.captured(full.model));
 }
 
 std::string command_line(int argc, char** argv) {

@@ -29,7 +29,7 @@ class Rounds {
   Rounds(const WorkOptions& work, const MeasureOptions& options)
       : options_(options), device_(work.device), work_(make_work(work)) {
     result_.work = work;
-    for (Mode& mode : modes_for(work.model, options.budget)) {
+    for (Mode& mode : modes_for(work.model, options.budget, options.policies)) {
       if (is_wanted(mode)) result_.rows.push_back({.mode = std::move(mode)});
     }
   }

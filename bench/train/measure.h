@@ -20,8 +20,9 @@ struct MeasureOptions {
   int warm_up_steps = 12;
   // See SessionOptions.
   bool own_pages = true;
-  // Of one more mode; empty: there is none.
+  // Of more modes, with commas, and who plans them; empty: there are none, and "auto".
   std::string budget{};
+  std::vector<std::string> policies{};
   int timed_steps = 5;
   // All modes in turn, so often.
   int rounds = 5;

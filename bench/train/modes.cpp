@@ -3,6 +3,7 @@
 #include "modes.h"
 
 #include "base/bytes.h"
+#include "base/words.h"
 
 namespace lowtide::bench {
 namespace {
@@ -48,8 +49,9 @@ std::optional<double> prediction(double ratio) {
   return ratio > 0 ? std::optional(ratio) : std::nullopt;
 }
 
-Mode guided_under(const std::string& model, const std::string& budget) {
-  Mode mode = {.name = "guided " + budget, .has_session = true, .policy = "auto"};
+Mode guided_under(const std::string& model, const std::string& budget, const std::string& policy) {
+  const std::string name = policy == "auto" ? "guided" : policy;
+  Mode mode = {.name = name + " " + budget, .has_session = true, .policy = policy};
   if (budget.ends_with('%')) {
     constexpr std::int64_t kParts = 1'000'000;
     mode.budget_share =
@@ -57,13 +59,16 @@ Mode guided_under(const std::string& model, const std::string& budget) {
   } else {
     mode.budget_bytes = base::parse_bytes(budget);
   }
-  mode.predicted_ratio = model.starts_with("vgg") ? kVggRatio : kDeepResnetRatio;
+  if (policy == "auto") {
+    mode.predicted_ratio = model.starts_with("vgg") ? kVggRatio : kDeepResnetRatio;
+  }
   return mode;
 }
 
 }  // namespace
 
-std::vector<Mode> modes_for(const std::string& model, const std::string& budget) {
+std::vector<Mode> modes_for(const std::string& model, const std::string& budgets,
+                            const std::vector<std::string>& policies) {
   const bool is_gpt = model.starts_with("gpt");
   std::vector<Mode> modes = {{.name = "plain", .predicted_ratio = 1.0}};
   for (const Row& row : kSessions) {
@@ -74,7 +79,14 @@ std::vector<Mode> modes_for(const std::string& model, const std::string& budget)
                      .policy = row.policy,
                      .predicted_ratio = prediction(is_gpt ? row.gpt_ratio : row.resnet_ratio)});
   }
-  if (!budget.empty()) modes.push_back(guided_under(model, budget));
+  const std::vector<std::string> planners =
+      policies.empty() ? std::vector<std::string>{"auto"} : policies;
+  for (const std::string_view budget : base::split_on(budgets, ',')) {
+    if (budgets.empty()) break;
+    for (const std::string& policy : planners) {
+      modes.push_back(guided_under(model, std::string(budget), policy));
+    }
+  }
   if (!is_gpt && !model.starts_with("resnet")) return modes;
   modes.push_back({.name = "checkpoint per block",
                    .checkpoint_blocks = true,

@@ -26,8 +26,10 @@ struct Mode {
   std::optional<double> predicted_ratio{};
 };
 
-// All modes for a model, plain first and the one without budget next; with `budget`, one more that
-// is guided under it. Throws InvalidInput if it is neither a size nor a percentage.
-std::vector<Mode> modes_for(const std::string& model, const std::string& budget);
+// All modes for a model, plain first and the one without budget next. With `budgets` (sizes or
+// percentages, with commas) more that are guided under each of them: by each of the policies, or by
+// "auto" without any. Throws InvalidInput for what is neither a size nor a percentage.
+std::vector<Mode> modes_for(const std::string& model, const std::string& budgets,
+                            const std::vector<std::string>& policies);
 
 }  // namespace lowtide::bench

@@ -183,11 +183,19 @@ class Session {
   void step(const std::function<void()>& body);
   /// Tells where a step ends, for loops that do not call step().
   void end_step();
+  /// The same after an exception in such a loop.
+  void abandon_step();
 
   /// Brings the tensor's storage to the device and keeps it there, so that its data_ptr() may be
   /// used, until release() was called as often.
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);
+
+  /// Around code that uses tensors without torch's dispatcher, such as compiled graphs: what was
+  /// held before and what ops use or make from begin to end stays where it is. From any thread, and
+  /// such parts may overlap.
+  void begin_opaque();
+  void end_opaque();
 
   /// What captured steps call the tensor's storage, and the part of the model that it belongs to,
   /// such as "layer1.0.conv1"; ops that take it count for that part. The storage keeps it as long
@@ -201,7 +209,11 @@ class Session {
   /// The next step() is written down, with times.
   void capture_next_step();
   /// The step that was captured last. Throws InvalidInput if there is none.
-  Trace captured() const;
+  Trace captured(const std::string& name = "captured") const;
+  /// What the session did so far with a step of this shape, as JSON text for `lowtide report`: the
+  /// step that its last plan was made for with that plan, else the one that was captured last; the
+  /// machine; the statistics. Throws InvalidInput if there is neither.
+  std::string run_record(const std::string& title) const;
 
   /// Makes the ops of another thread managed while it lives. It must not outlive the session.
   class ThreadGuard {

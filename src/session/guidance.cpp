@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/median.h"
+#include "session/surroundings.h"
 
 namespace lowtide::session {
 namespace {
@@ -37,10 +37,6 @@ constexpr std::int64_t kWideningShare = 40;
 constexpr int kMostWiderMargins = 4;
 // After so many steps a plan that leaves more free must be quicker than the one before it.
 constexpr int kMarginTrialSteps = 5;
-// Of a solid-state disk.
-constexpr double kDiskLatencySeconds = 1e-4;
-// A size at which latency does not matter.
-constexpr std::int64_t kLargeCopyBytes = std::int64_t{256} << 20;
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -48,21 +44,6 @@ double now_seconds() {
 
 double shortest(double best, double seconds) {
   return best == 0 ? seconds : std::min(best, seconds);
-}
-
-// What carrying out a plan takes the host, for an op that the plan leaves alone and for an action,
-// in terms of what an op takes it by itself in the median. Measured with GPT-2 on an H200: some 4
-// and 30 microseconds, where that is 8.
-constexpr double kWatchShare = 0.5;
-constexpr double kActionShare = 4;
-
-// The median, since the first call of an op may take long; 0 if none was measured.
-double middle_host_seconds(const Trace& trace) {
-  std::vector<double> seconds;
-  for (const Op& op : trace.ops()) {
-    if (op.host_seconds) seconds.push_back(*op.host_seconds);
-  }
-  return base::median(std::move(seconds)).value_or(0);
 }
 
 }  // namespace
@@ -284,7 +265,7 @@ void Guidance::submit(engine::StepScript script) {
   engine::CapturedStep step = {
       .trace = std::make_shared<const Trace>(managed_.runtime.captured("step")),
       .script = std::move(script)};
-  const std::int64_t outside = outside_bytes(*step.trace);
+  const std::int64_t outside = session::outside_bytes(managed_, *step.trace);
   Problem problem = problem_for(step.trace, outside);
   if (problem.budget_bytes <= 0) return;
   submit({.step = std::move(step), .problem = std::move(problem), .outside_bytes = outside});
@@ -300,69 +281,14 @@ void Guidance::submit(PlanRequest request) {
                   [this, request = std::move(request)] { return plan_step(request, policies_); });
 }
 
-std::int64_t Guidance::held_and_away_bytes() {
-  run::Books& books = managed_.runtime.books();
-  run::Books::Lock lock(books);
-  books.bury_dead(lock);
-  std::int64_t bytes = managed_.device.ledger().held_bytes();
-  for (const run::Cell* cell : books.cells(lock)) {
-    if (!cell->value->is_resident()) bytes += managed_.device.rounded(cell->value->bytes);
-  }
-  return bytes;
-}
-
-// What is there after the step and not in its trace stays there: workspaces of libraries, tensors
-// that the step does not use.
-std::int64_t Guidance::outside_bytes(const Trace& trace) {
-  std::int64_t outside = held_and_away_bytes();
-  for (const Storage& storage : trace.storages()) {
-    if (storage.at_end) outside -= managed_.device.rounded(storage.bytes);
-  }
-  return std::max<std::int64_t>(outside, 0);
-}
-
 Problem Guidance::problem_for(const std::shared_ptr<const Trace>& trace,
                               std::int64_t outside) const {
   const std::int64_t room = options_.budget_bytes - outside;
   const std::int64_t margin =
       options_.caps_reserved ? options_.budget_bytes / kReservedMarginShare : room / kMarginShare;
-  return {.trace = trace, .machine = machine_for(*trace), .budget_bytes = room - margin};
-}
-
-Machine Guidance::machine_for(const Trace& trace) const {
-  Machine result = machine();
-  // A host that computes by itself takes as long for an op as that takes, and far less for this.
-  if (!managed_.device.copies_beside_work()) return result;
-  const double host_seconds = middle_host_seconds(trace);
-  result.watch_seconds = kWatchShare * host_seconds;
-  result.action_seconds = kActionShare * host_seconds;
-  return result;
-}
-
-Machine Guidance::machine() const {
-  const engine::Device& device = managed_.device;
-  const auto rate = [](double seconds) { return static_cast<double>(kLargeCopyBytes) / seconds; };
-  Machine machine;
-  machine.name = device.name();
-  machine.device_bytes = options_.budget_bytes;
-  machine.allocator.round_bytes = device.rounded(1);
-  machine.allocator.expandable_segments = options_.expandable_segments;
-  machine.memory_bytes_per_second = rate(device.memory_seconds(kLargeCopyBytes));
-  machine.op_seconds = device.memory_seconds(0);
-  machine.launch_seconds = device.memory_seconds(0);
-  machine.tiers = {{.name = "host",
-                    .capacity_bytes = options_.host_cap_bytes,
-                    .write_bytes_per_second = rate(device.copy_out_seconds(kLargeCopyBytes)),
-                    .read_bytes_per_second = rate(device.copy_in_seconds(kLargeCopyBytes)),
-                    .latency_seconds = device.copy_in_seconds(1)}};
-  if (const tier::SpillFile* file = options_.spill_file.get()) {
-    machine.tiers.push_back({.name = "disk",
-                             .capacity_bytes = file->cap_bytes(),
-                             .write_bytes_per_second = file->write_bytes_per_second(),
-                             .read_bytes_per_second = file->read_bytes_per_second(),
-                             .latency_seconds = kDiskLatencySeconds});
-  }
-  return machine;
+  return {.trace = trace,
+          .machine = machine_around(*trace, managed_.device, options_),
+          .budget_bytes = room - margin};
 }
 
 }  // namespace lowtide::session

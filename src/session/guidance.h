@@ -48,6 +48,8 @@ class Guidance {
 
   // The last plan that was made, or why there is none.
   const PlanResult& last_plan() const { return last_plan_; }
+  // The last one that steps are carried out by; null without any.
+  const PlanResult* plan_in_use() const { return guided_.empty() ? nullptr : &guided_.back(); }
   std::int64_t plans() const { return static_cast<std::int64_t>(guided_.size()) + plans_dropped_; }
   std::int64_t plans_dropped() const { return plans_dropped_; }
   // How long the device stood still for fetches in the last step in which that was measured.
@@ -91,11 +93,7 @@ class Guidance {
   void use_plan(PlanResult result);
   std::vector<PlanResult>::iterator find_plan(std::uint64_t shape);
   void drop_slow_plan(std::uint64_t shape, Times& times);
-  std::int64_t outside_bytes(const Trace& trace);
   Problem problem_for(const std::shared_ptr<const Trace>& trace, std::int64_t outside) const;
-  Machine machine_for(const Trace& trace) const;
-  Machine machine() const;
-  std::int64_t held_and_away_bytes();
 
   ManagedDevice& managed_;
   const std::vector<std::unique_ptr<Policy>> policies_;

@@ -39,7 +39,10 @@ OpId ahead_of(const Trace& trace, OpId op, double seconds, OpId earliest) {
 
 // Tries shorter and shorter ways ahead until the plan holds. False: none does.
 bool start_earlier(const Problem& problem, Plan& plan, const engine::Stall& stall) {
-  Fetch* fetch = std::get_if<Fetch>(&plan.actions[static_cast<std::size_t>(stall.action)]);
+  // What was fetched by the plan before this one may have been waited for under this one.
+  const auto action = static_cast<std::size_t>(stall.action);
+  if (action >= plan.actions.size()) return false;
+  Fetch* fetch = std::get_if<Fetch>(&plan.actions[action]);
   if (fetch == nullptr) return false;
   const OpId issue = fetch->issue_before;
   const OpId earliest = earliest_issue(plan, *fetch);

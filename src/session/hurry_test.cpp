@@ -94,6 +94,14 @@ TEST_F(HurryTest, OnlyAsFarAsMemoryAllows) {
   EXPECT_EQ(issue_after(4), OpId{10}) << "the wide one is there before";
 }
 
+TEST_F(HurryTest, WhatAnotherPlanFetchedIsLeftAlone) {
+  const std::vector<engine::Stall> stalls = {{.action = 1'000'000, .seconds = 5},
+                                             {.action = -1, .seconds = 5}};
+  const HurriedPlan hurried = hurry(problem_, plan_, stalls);
+  EXPECT_EQ(hurried.fetches, 0);
+  EXPECT_EQ(hurried.plan, plan_);
+}
+
 TEST_F(HurryTest, OtherActionsAreLeftAlone) {
   const std::vector<engine::Stall> stalls = {{.action = 0, .seconds = 5}};
   const HurriedPlan hurried = hurry(problem_, plan_, stalls);

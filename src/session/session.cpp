@@ -6,12 +6,15 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "report/run_record.h"
 #include "run/torch/failed_backward.h"
 #include "run/torch/interceptor.h"
 #include "session/attendance.h"
 #include "session/devices.h"
 #include "session/guidance.h"
+#include "session/run_record.h"
 #include "session/spill.h"
+#include "session/surroundings.h"
 
 namespace lowtide {
 namespace session {
@@ -30,11 +33,14 @@ class Impl {
   void capture_next();
   void begin_step();
   void end_step();
+  void abandon_step();
   // Throws InvalidInput if no step was captured.
-  Trace captured() { return user_capture_.trace("captured", runtime().timer()); }
+  Trace captured(const std::string& name) { return user_capture_.trace(name, runtime().timer()); }
+  std::string run_record(const std::string& title);
 
  private:
   void apply();
+  GuidanceOptions guidance_options() const;
   void add_guidance(SessionStats& stats);
   void add_spill(SessionStats& stats, run::Books::Lock& lock);
   void warn_of_failing_disk();
@@ -182,14 +188,7 @@ Impl::Impl(const SessionOptions& options)
   managed_.runtime.stop_guiding();
   const bool is_planned = budget_bytes_ != engine::Ledger::kNoBudget && !rules_.evict_everything;
   if (is_planned && !policies.empty()) {
-    guidance_ = std::make_unique<Guidance>(
-        managed_, std::move(policies),
-        GuidanceOptions{.budget_bytes = budget_bytes_,
-                        .host_cap_bytes = host_cap_bytes_,
-                        .spill_file = spill_file_,
-                        .caps_reserved = options.cap_reserved && managed_.device.reserves(),
-                        .expandable_segments = options.expandable_segments,
-                        .waits_for_plans = options.wait_for_plans});
+    guidance_ = std::make_unique<Guidance>(managed_, std::move(policies), guidance_options());
   }
 }
 
@@ -232,6 +231,15 @@ void Impl::apply() {
   const bool is_capped = budget_bytes_ != engine::Ledger::kNoBudget && options_.cap_reserved;
   device.limit(is_capped ? std::optional(budget_bytes_) : std::nullopt);
   device.ledger().set_budget(budget_bytes_);
+}
+
+GuidanceOptions Impl::guidance_options() const {
+  return {.budget_bytes = budget_bytes_,
+          .host_cap_bytes = host_cap_bytes_,
+          .spill_file = spill_file_,
+          .caps_reserved = options_.cap_reserved && managed_.device.reserves(),
+          .expandable_segments = options_.expandable_segments,
+          .waits_for_plans = options_.wait_for_plans};
 }
 
 SessionStats Impl::stats() {
@@ -313,6 +321,31 @@ void Impl::add_guidance(SessionStats& stats) {
   stats.no_plan_reason = plan.reason;
 }
 
+std::string Impl::run_record(const std::string& title) {
+  report::RunRecord record;
+  record.title = title;
+  record.device = managed_.device.name();
+  record.budget_bytes = options_.budget.empty() ? 0 : budget_bytes_;
+  record.statistics = statistics_json(stats());
+  if (const PlanResult* result = guidance_ ? guidance_->plan_in_use() : nullptr) {
+    record.policy = result->guided->plan().policy;
+    record.plan = result->guided->plan();
+    record.trace = result->guided->captured().trace;
+    record.machine = result->problem.machine;
+    record.outside_bytes = result->outside_bytes;
+  } else {
+    record.policy = record.budget_bytes > 0 ? "online" : "";
+    record.trace = std::make_shared<const Trace>(captured("captured"));
+    record.machine = machine_around(*record.trace, managed_.device, guidance_options());
+    record.outside_bytes = outside_bytes(managed_, *record.trace);
+  }
+  if (!managed_.device.copies_beside_work()) {
+    record.trace = std::make_shared<const Trace>(with_host_times(*record.trace));
+  }
+  record.machine.name = machine_name(record.machine.name);
+  return report::print_run_record(record);
+}
+
 void Impl::capture_next() {
   come_back();
   captures_next_ = true;
@@ -340,6 +373,16 @@ void Impl::end_step() {
                               !rules_.evict_everything && !captures_next_;
   if (may_step_aside && !is_aside_) step_aside();
   if (!may_step_aside) come_back();
+}
+
+// The step's graph is gone; so may be its records. What ended the step matters more than a failure
+// to tidy up.
+void Impl::abandon_step() {
+  run::forget_failed_backward();
+  try {
+    end_step();
+  } catch (const Error&) {
+  }
 }
 
 // Starts to count anew.
@@ -390,16 +433,15 @@ void Session::step(const std::function<void()>& body) {
   try {
     body();
   } catch (...) {
-    // The step's graph is gone; so may be its records. What the body threw matters more than a
-    // failure to tidy up.
-    run::forget_failed_backward();
-    try {
-      impl_->end_step();
-    } catch (const Error&) {
-    }
+    impl_->abandon_step();
     throw;
   }
   impl_->end_step();
+}
+
+void Session::abandon_step() {
+  impl_->abandon_step();
+  impl_->begin_step();
 }
 
 void Session::end_step() {
@@ -409,9 +451,12 @@ void Session::end_step() {
 
 void Session::capture_next_step() { impl_->capture_next(); }
 
-Trace Session::captured() const { return impl_->captured(); }
+Trace Session::captured(const std::string& name) const { return impl_->captured(name); }
+std::string Session::run_record(const std::string& title) const { return impl_->run_record(title); }
 void Session::hold(const at::Tensor& tensor) { impl_->runtime().hold(tensor); }
 void Session::release(const at::Tensor& tensor) { impl_->runtime().release(tensor); }
+void Session::begin_opaque() { impl_->runtime().begin_opaque(); }
+void Session::end_opaque() { impl_->runtime().end_opaque(); }
 void Session::name(const at::Tensor& tensor, const std::string& name, const std::string& layer) {
   impl_->runtime().label(tensor, {name, layer});
 }

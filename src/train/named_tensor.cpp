@@ -23,6 +23,15 @@ class Held {
   Session* const session_;
 };
 
+// "layer1.0.conv1" of "layer1.0.conv1.weight" and "velocity/layer1.0.conv1.weight". What belongs to
+// the whole model is a layer of its own: "class_token".
+std::string layer_of(const std::string& name) {
+  const std::size_t start = name.find('/') + 1;  // 0 if there is none
+  const std::size_t dot = name.rfind('.');
+  const bool has_module = dot != std::string::npos && dot > start;
+  return name.substr(start, has_module ? dot - start : std::string::npos);
+}
+
 }  // namespace
 
 void with_bytes(const at::Tensor& tensor, Session* session,
@@ -34,6 +43,10 @@ void with_bytes(const at::Tensor& tensor, Session* session,
   // On the CPU a copy in logical order is the session's as well.
   const Held held_here(here, source.is_cpu() ? session : nullptr);
   handle({static_cast<const std::byte*>(here.const_data_ptr()), here.nbytes()});
+}
+
+void name_tensors(const State& state, Session& session) {
+  for (const NamedTensor& item : state) session.name(item.tensor, item.name, layer_of(item.name));
 }
 
 }  // namespace lowtide::train

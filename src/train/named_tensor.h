@@ -28,4 +28,8 @@ using State = std::vector<NamedTensor>;
 void with_bytes(const at::Tensor& tensor, Session* session,
                 const std::function<void(std::span<const std::byte>)>& handle);
 
+// Tells the session what the tensors are called and to which layers they belong, for captured
+// steps.
+void name_tensors(const State& state, Session& session);
+
 }  // namespace lowtide::train

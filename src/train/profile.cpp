@@ -35,7 +35,7 @@ std::optional<Profile> profile(TrainingOptions& options, const Hooks& hooks) {
   session.step([&] { training.step(); });
   static_cast<void>(training.loss());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return Profile{session.captured(), seconds};
+  return Profile{session.captured(options.model), seconds};
 }
 
 }  // namespace lowtide::train

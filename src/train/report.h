@@ -40,6 +40,8 @@ struct Report {
   bool was_interrupted = false;
   // Where the training can be taken up again; empty: nowhere.
   std::string checkpoint;
+  // For `lowtide report`; empty if nobody asked, or if it was stopped before a step could be kept.
+  std::string record;
 };
 
 }  // namespace lowtide::train

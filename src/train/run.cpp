@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/median.h"
+#include "report/run_record.h"
 #include "train/checkpoint.h"
 #include "train/numerics.h"
 #include "train/working_budget.h"
@@ -18,6 +19,9 @@ namespace lowtide::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Libraries choose their kernels in the first; ops are timed in all of them.
+constexpr std::int64_t kStepsBeforeRecord = 4;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -75,9 +79,11 @@ class Run {
       folder_->load(training, options_.training);
       hooks_.say(base::concat("going on after step ", training.steps_done(), " of ", steps_));
     }
+    if (options_.is_recorded) training.name_tensors(session);
     session.end_step();
     train(training, session);
     report_.stats = session.stats();
+    if (is_step_kept_) report_.record = record_of(session);
     if (!report_.was_interrupted) report_.evaluation = evaluate(training, session);
     report_.training = options_.training;
   }
@@ -125,6 +131,7 @@ class Run {
     std::int64_t saved = resumes() ? training.steps_done() : -1;
     while (training.steps_done() < steps_ && !hooks_.is_stopped()) {
       const Clock::time_point step_start = Clock::now();
+      if (is_step_to_keep(training)) session.capture_next_step();
       session.step([&training] { training.step(); });
       report_.loss = training.loss();
       seconds.push_back(seconds_since(step_start));
@@ -150,7 +157,23 @@ class Run {
     report_.was_interrupted = training.steps_done() < steps_;
     report_.steps = static_cast<std::int64_t>(seconds.size());
     report_.steps_done = training.steps_done();
+    step_seconds_ = seconds;
     report_.step_seconds = base::median(std::move(seconds));
+  }
+
+  // An early one, so that there is one if the run is stopped, but steady.
+  bool is_step_to_keep(const Training& training) {
+    if (!options_.is_recorded || is_step_kept_) return false;
+    is_step_kept_ = steps_taken_ >= kStepsBeforeRecord || training.steps_done() + 1 == steps_;
+    return is_step_kept_;
+  }
+
+  std::string record_of(const Session& session) const {
+    report::RunRecord record =
+        report::parse_run_record(session.run_record(options_.training.model));
+    record.batch = options_.training.batch;
+    record.step_seconds = step_seconds_;
+    return report::print_run_record(record);
   }
 
   // The last evaluation comes when all is done.
@@ -185,6 +208,8 @@ class Run {
   // Spent on the way.
   double evaluation_seconds_ = 0;
   std::int64_t steps_taken_ = 0;
+  bool is_step_kept_ = false;
+  std::vector<double> step_seconds_;
   Report report_;
 };
 

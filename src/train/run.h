@@ -26,6 +26,8 @@ struct RunOptions {
   // So many steps from one evaluation to the next; 0: there is one at the end only.
   std::int64_t evaluate_every = 0;
   bool is_deterministic = false;
+  // Report::record is wanted.
+  bool is_recorded = false;
 };
 
 struct Progress {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <ATen/ATen.h>
+#include <torch/nn/modules/batchnorm.h>
 
 #include "base/check.h"
 #include "train/numerics.h"
@@ -29,6 +30,7 @@ zoo::Model make_seeded(const TrainingOptions& options) {
   at::manual_seed(options.seed);
   zoo::Model model = zoo::make_model(options.model, options.model_options);
   model.module->to(at::Device(options.device));
+  if (options.prepare) options.prepare(*model.module);
   return model;
 }
 
@@ -41,15 +43,6 @@ State named(const Items& items) {
 
 void append(State& to, const std::string& kind, const State& from) {
   for (const NamedTensor& item : from) to.push_back({kind + "/" + item.name, item.tensor});
-}
-
-// "layer1.0.conv1" of "layer1.0.conv1.weight" and "velocity/layer1.0.conv1.weight". What belongs to
-// the whole model is a layer of its own: "class_token".
-std::string layer_of(const std::string& name) {
-  const std::size_t start = name.find('/') + 1;  // 0 if there is none
-  const std::size_t dot = name.rfind('.');
-  const bool has_module = dot != std::string::npos && dot > start;
-  return name.substr(start, has_module ? dot - start : std::string::npos);
 }
 
 at::Tensor state_of(at::Generator generator) {
@@ -159,11 +152,40 @@ Evaluation Training::evaluate_batch(std::int64_t first, std::int64_t count) cons
   return {loss.item<double>(), right.item<double>() / std::max(counted.item<double>(), 1.0), count};
 }
 
+std::int64_t Training::settle_norms(std::int64_t batches,
+                                    const std::function<void(const std::function<void()>&)>& run) {
+  std::vector<torch::nn::BatchNorm2dImpl*> norms;
+  for (const auto& module : model_.module->modules(/*include_self=*/false)) {
+    if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms.push_back(norm);
+  }
+  if (norms.empty()) return 0;
+  std::vector<std::optional<double>> momenta;
+  for (torch::nn::BatchNorm2dImpl* norm : norms) {
+    momenta.push_back(norm->options.momentum());
+    norm->options.momentum(std::nullopt);  // the mean over all batches
+    norm->reset_running_stats();
+  }
+  const std::int64_t examples = data_->size(zoo::Part::kTraining, model_.input);
+  for (std::int64_t i = 0; i < batches && (i + 1) * options_.batch <= examples; ++i) {
+    run([&] { run_forward(i * options_.batch, options_.batch); });
+  }
+  for (std::size_t i = 0; i < norms.size(); ++i) norms[i]->options.momentum(momenta[i]);
+  return static_cast<std::int64_t>(norms.size());
+}
+
+void Training::run_forward(std::int64_t first, std::int64_t count) const {
+  const at::NoGradGuard no_grad;
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), first);
+  const zoo::Batch batch = data_->batch(zoo::Part::kTraining, numbers, model_.input);
+  std::optional<Bf16Autocast> autocast;
+  if (options_.has_bf16) autocast.emplace(device_.type());
+  static_cast<void>(model_.forward(batch.inputs.to(device_)));
+}
+
 void Training::name_tensors(Session& session) const {
   for (const State& state : {parameters_, buffers_, optimizer_->state()}) {
-    for (const NamedTensor& item : state) {
-      session.name(item.tensor, item.name, layer_of(item.name));
-    }
+    train::name_tensors(state, session);
   }
 }
 

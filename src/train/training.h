@@ -33,6 +33,9 @@ struct TrainingOptions {
   // "cpu", "cuda", "cuda:1".
   std::string device = "cpu";
   std::uint64_t seed = 1;
+  // What is done to the new model, on its device, before the optimizer knows it: weights are
+  // loaded, layers decomposed. Empty: nothing.
+  std::function<void(torch::nn::Module&)> prepare{};
 };
 
 // What the model takes as it is without options. Throws InvalidInput if there is no such model.
@@ -77,6 +80,12 @@ class Training {
   std::optional<Evaluation> evaluate(
       const std::function<void(const std::function<void()>&)>& run) const;
 
+  // Has the norms of batches take their statistics anew, as means over so many batches of the
+  // training data; runs each as evaluate() does. Gives the number of such norms: with none, nothing
+  // is run.
+  std::int64_t settle_norms(std::int64_t batches,
+                            const std::function<void(const std::function<void()>&)>& run);
+
   // Tells the session what parameters, buffers and optimizer states are called and to which layers
   // they belong, for captured steps.
   void name_tensors(Session& session) const;
@@ -92,6 +101,7 @@ class Training {
  private:
   State generators() const;
   Evaluation evaluate_batch(std::int64_t first, std::int64_t count) const;
+  void run_forward(std::int64_t first, std::int64_t count) const;
 
   const TrainingOptions options_;
   const at::Device device_;

@@ -11,6 +11,7 @@
 #include "cli/fact_list.h"
 #include "cli/figures.h"
 #include "cli/option_checks.h"
+#include "cli/output_file.h"
 #include "cli/torch/report_json.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -23,6 +24,7 @@ constexpr const char* kExamples =
     "\nExamples:\n"
     "  lowtide train small_resnet                        one epoch of Fashion-MNIST\n"
     "  lowtide train small_resnet --budget 40%           in 40 % of the memory that takes\n"
+    "  lowtide train small_resnet --budget 40% --record run.json        for 'lowtide report'\n"
     "  lowtide train gpt --layers 4 --width 128 --heads 4 --context 128 --optimizer adamw\n"
     "  lowtide train small_resnet --epochs 5 --checkpoint run1          Ctrl-C stops it,\n"
     "  lowtide train small_resnet --epochs 5 --checkpoint run1 --resume goes on";
@@ -61,11 +63,28 @@ void say_interrupted(const train::Report& report, Console& console) {
               << std::endl;
 }
 
-ExitCode run_train(const CLI::App& verb, const RunChoice& choice, Console& console) {
-  const train::RunOptions options = resolve(verb, choice);
+struct TrainChoice : RunChoice {
+  std::string record;
+};
+
+void write_record(const train::Report& report, const std::string& path, Console& console) {
+  if (report.record.empty()) {
+    console.err << "no record was written: the training ended before a step of it was kept"
+                << std::endl;
+    return;
+  }
+  write_output_file(path, report.record);
+}
+
+ExitCode run_train(const CLI::App& verb, const TrainChoice& choice, Console& console) {
+  train::RunOptions options = resolve(verb, choice);
+  options.is_recorded = !choice.record.empty();
+  // Before anything is trained.
+  if (options.is_recorded) require_writable(choice.record);
   train::Report report;
   run_with_progress(console, options.training.batch,
                     [&](const train::Hooks& hooks) { report = train::run(options, hooks); });
+  if (options.is_recorded) write_record(report, choice.record, console);
   console.out << (choice.json ? report_json(report).dump(1) + "\n"
                               : report_text(report, console.style));
   if (!report.was_interrupted) return ExitCode::kDone;
@@ -76,7 +95,7 @@ ExitCode run_train(const CLI::App& verb, const RunChoice& choice, Console& conso
 }  // namespace
 
 Verb add_train(CLI::App& program) {
-  auto choice = std::make_shared<RunChoice>();
+  auto choice = std::make_shared<TrainChoice>();
   CLI::App* verb = program.add_subcommand("train", "Train a model inside a memory budget");
   add_run_options(*verb, *choice);
   train::RunOptions& run = choice->run;
@@ -104,6 +123,10 @@ Verb add_train(CLI::App& program) {
       ->needs(folder);
   verb->add_flag("--deterministic", run.is_deterministic,
                  "Use kernels that give the same bits every time");
+  verb->add_option("--record", choice->record,
+                   "Write down one step and what was done with it, for 'lowtide report'")
+      ->check(not_empty())
+      ->type_name("FILE");
   verb->footer(kExamples);
   return Verb{verb,
               [verb, choice](Console& console) { return run_train(*verb, *choice, console); }};

@@ -51,13 +51,22 @@ void Ledger::admit_without_evicting(std::int64_t bytes) {
   if (!try_admit(bytes, budget_bytes())) refuse(bytes);
 }
 
+void Ledger::keep_cap() {
+  while (held_bytes() > budget_bytes()) {
+    const std::int64_t over = held_bytes() - budget_bytes();
+    if (over > 0 && !make_room(over, 0) && held_bytes() > budget_bytes()) refuse(0);
+  }
+}
+
 void Ledger::refuse(std::int64_t bytes) {
   refused_.fetch_add(1, std::memory_order_relaxed);
   const std::int64_t held = held_bytes();
+  const std::string asked =
+      bytes > 0 ? base::concat(base::format_bytes(bytes), " were asked for while ") : "";
   std::string message =
       base::concat("out of memory. The budget of ", base::format_bytes(budget_bytes()),
-                   " cannot be kept: ", base::format_bytes(bytes), " were asked for while ",
-                   base::format_bytes(held), " are held and nothing more can be evicted.");
+                   " cannot be kept: ", asked, base::format_bytes(held),
+                   " are held and nothing more can be evicted.");
   if (Evictor* evictor = evictor_.load(std::memory_order_acquire)) {
     message += evictor->describe_shortage(bytes);
   }
@@ -102,8 +111,7 @@ void Ledger::enter(void* data, const Block& block) {
 }
 
 void Ledger::adopt_block(void* data, std::int64_t bytes, bool already_counted) {
-  if (!already_counted)
-    raise_peaks(held_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  if (!already_counted) held_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   enter(data, {.bytes = bytes});
 }
 

@@ -47,6 +47,9 @@ class Ledger {
   void release(std::int64_t bytes) { held_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
   // The device itself ran out although the cap was kept: frees more. False: nothing is left.
   bool evict_more(std::int64_t bytes);
+  // Adopted blocks may be more than there was room for: evicts what is too much. Throws OutOfMemory
+  // when nothing is left to evict.
+  void keep_cap();
   // Throws OutOfMemory for a request of this size.
   [[noreturn]] void refuse(std::int64_t bytes);
 
@@ -62,7 +65,8 @@ class Ledger {
 
   // A block of an admitted size is out.
   void add_block(void* data, std::int64_t bytes, void* stream = nullptr);
-  // Counts a block that was allocated before the gate was there.
+  // Counts a block that was allocated before the gate was there. No peak rises by that: its bytes
+  // were taken all the while. Before more work is done, keep_cap() makes room for it.
   void adopt_block(void* data, std::int64_t bytes, bool already_counted);
   // The block's bytes are free from now on; returns what it was, nothing for one that is not ours.
   std::optional<Block> remove_block(void* data);

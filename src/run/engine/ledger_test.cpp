@@ -142,6 +142,22 @@ TEST(Ledger, AdoptsBlocksOfBeforeTheGate) {
   EXPECT_EQ(ledger.held_bytes(), 0);
 }
 
+TEST(Ledger, RoomIsMadeForWhatWasAdopted) {
+  Ledger ledger;
+  BlockEvictor evictor(ledger);
+  ledger.set_evictor(&evictor);
+  ledger.set_budget(100);
+  EXPECT_EQ(ledger.admit(80), nullptr);
+  ledger.add_block(block(1), 80);
+  evictor.blocks = {block(1)};
+  ledger.adopt_block(block(2), 40, false);
+  EXPECT_EQ(ledger.peak_bytes(), 80);
+  ledger.keep_cap();
+  EXPECT_EQ(ledger.held_bytes(), 40);
+  ledger.adopt_block(block(3), 70, false);
+  EXPECT_THROW(ledger.keep_cap(), OutOfMemory);
+}
+
 TEST(Ledger, WatermarkStartsAnew) {
   Ledger ledger;
   EXPECT_EQ(ledger.admit(30), nullptr);

@@ -14,6 +14,9 @@ namespace {
 constexpr int kStepsToSettle = 4;
 // Twice as many after each further layout, of which there are so many at most.
 constexpr int kMostLayouts = 6;
+// What two of them have to do with each other is written down, which takes a byte and some
+// nanoseconds for each two.
+constexpr std::size_t kMostBlocks = 12'000;
 
 }  // namespace
 
@@ -95,6 +98,10 @@ void PageArena::lay_out_blocks() {
   steps_since_layout_ = 0;
   layout_digest_ = recurring_.digest();
   std::vector<RecurringBlock> blocks = recurring_.blocks();
+  if (blocks.size() > kMostBlocks) {
+    drop_layout();
+    return;
+  }
   const std::size_t coming_again = blocks.size();
   std::vector<Runs> now;
   for (const RunsP& runs : put_) now.push_back(*runs);

@@ -94,11 +94,12 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
   note_meetings();
   base::Random seeds(seed);
   std::vector<std::size_t> waiting;
-  std::int64_t looks = 0;
-  for (int i = 0; i < kTries && looks < kManyLooks; ++i) {
+  for (int i = 0; i < kTries && looks_ < kManyLooks; ++i) {
     for (std::size_t block = 0; block < blocks_.size(); ++block) take_away(block);
     waiting = put_where_they_lie(now);
-    looks += place_in_rows(waiting, {.seed = seeds.next(), .most_looks = looks_of_a_try()});
+    // One try with thousands of blocks would take more than all may.
+    place_in_rows(waiting, {.seed = seeds.next(),
+                            .most_looks = std::min(looks_of_a_try(), kManyLooks - looks_)});
     if (waiting.empty()) return;
   }
   place_in_pieces(waiting);
@@ -147,7 +148,7 @@ void PageLayout::take_away(std::size_t block) {
 // first, so that what is left over is small. Who had to go before is not sent away again lightly,
 // or two would do so to each other without end; a little chance keeps more of them from doing so in
 // a circle.
-std::int64_t PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const Search& search) {
+void PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const Search& search) {
   const auto is_smaller = [this](std::size_t a, std::size_t b) {
     return std::pair(blocks_[a].units, b) < std::pair(blocks_[b].units, a);
   };
@@ -157,14 +158,14 @@ std::int64_t PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const 
   std::vector<std::int64_t> times_sent_away(blocks_.size(), 0);
   std::vector<std::size_t> homeless;
   std::make_heap(waiting.begin(), waiting.end(), is_smaller);
-  std::int64_t looks = 0;
+  const std::int64_t last_look = looks_ + search.most_looks;
   while (!waiting.empty()) {
     std::pop_heap(waiting.begin(), waiting.end(), is_smaller);
     const std::size_t block = waiting.back();
     waiting.pop_back();
     const Row row = cheapest_row(block);
-    looks += static_cast<std::int64_t>(1 + gaps_.size() + begins_.size());
-    if (row.first < 0 || (looks > search.most_looks && !row.others.empty())) {
+    looks_ += static_cast<std::int64_t>(1 + gaps_.size() + begins_.size());
+    if (row.first < 0 || (looks_ > last_look && !row.others.empty())) {
       homeless.push_back(block);
       continue;
     }
@@ -178,10 +179,11 @@ std::int64_t PageLayout::place_in_rows(std::vector<std::size_t>& waiting, const 
     put(block, {{row.first, blocks_[block].units}});
   }
   waiting = std::move(homeless);
-  return looks;
 }
 
 void PageLayout::place_in_pieces(const std::vector<std::size_t>& waiting) {
+  // Each takes a look at all. Where so many have no place, a few more or less do not matter.
+  if (static_cast<std::int64_t>(waiting.size() * blocks_.size()) > kFewLooks) return;
   for (const std::size_t block : waiting) {
     const Runs gaps = gaps_for(block, space_.taken);
     Runs runs = find_row(block, gaps);

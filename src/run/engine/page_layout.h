@@ -62,6 +62,8 @@ class PageLayout {
   const std::vector<Runs>& places() const { return places_; }
   // Whether all have a place whose lives are known.
   bool is_complete() const;
+  // How many blocks were looked at while rows were found, which is bounded.
+  std::int64_t looks() const { return looks_; }
   // Finds another place for the block, one run that is in nobody's way and has nothing of `taken`.
   // False: there is none.
   bool move_elsewhere(std::size_t block, const Runs& taken);
@@ -92,8 +94,8 @@ class PageLayout {
   std::int64_t looks_of_a_try() const;
   void put(std::size_t block, Runs runs);
   void take_away(std::size_t block);
-  // Leaves those for which there is none. Returns how many looks it took.
-  std::int64_t place_in_rows(std::vector<std::size_t>& waiting, const Search& search);
+  // Leaves those for which there is none.
+  void place_in_rows(std::vector<std::size_t>& waiting, const Search& search);
   void place_in_pieces(const std::vector<std::size_t>& waiting);
   Row cheapest_row(std::size_t block) const;
   bool is_free(std::size_t block, const Runs& runs) const;
@@ -106,6 +108,7 @@ class PageLayout {
   // What is never taken, in order.
   const Runs gaps_;
   std::vector<Runs> places_;
+  std::int64_t looks_ = 0;
   // In order.
   std::vector<Mark> begins_;
   std::vector<Mark> ends_;

@@ -134,6 +134,28 @@ TEST(PageLayout, BlocksThatFillAlmostAllOfItFindPlacesAnew) {
   }
 }
 
+// A step waits for it.
+TEST(PageLayout, SearchAmongThousandsOfBlocksInVainIsBounded) {
+  constexpr std::size_t kBlocks = 2'500;
+  constexpr int kEvents = 5'000;
+  base::Random random(1);
+  std::vector<RecurringBlock> blocks;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    const auto begin = static_cast<int>(random.below(kEvents));
+    blocks.push_back(
+        {1 + static_cast<std::int64_t>(random.below(20)), begin,
+         static_cast<int>((static_cast<std::uint64_t>(begin) + 200 + random.below(300)) %
+                          kEvents)});
+  }
+  // Some 1,800 are alive at a time.
+  const LayoutSpace space{.units = 1'500, .units_per_page = kPage, .taken = {}};
+  const PageLayout layout(blocks, std::vector<Runs>(kBlocks), space, 1);
+  EXPECT_FALSE(layout.is_complete());
+  constexpr std::int64_t kMostLooks = 150'000'000;
+  constexpr std::int64_t kLastLooks = kBlocks * (kBlocks + 2);
+  EXPECT_LE(layout.looks(), kMostLooks + kLastLooks);
+}
+
 TEST(PageLayout, NoTwoBlocksClash) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     base::Random random(seed);

@@ -27,12 +27,16 @@ class Stalls {
   int start() { return device_.start_timing(); }
   void stop(int timing, std::int32_t action);
 
+  // What was measured so far is of no use: it is of another step, which followed another plan.
+  void forget();
+
   // All of them, once the device has come past the last; then there are none left.
   std::optional<std::vector<Stall>> take();
 
  private:
   struct Pending {
     int timing;
+    // -1: forgotten, but the device still has to come past it.
     std::int32_t action;
   };
 

@@ -287,6 +287,7 @@ bool Books::can_move(const Value& value) const { return rules.may_move && value.
 
 bool Books::can_evict(const Value& value) const {
   if (!value.is_resident() || value.pins > 0 || is_used_quietly(value)) return false;
+  if (is_used_opaquely(value)) return false;
   if (!can_drop(value) && !can_move(value)) return false;
   return value.place == nullptr || (value.place->holds == 0 && !value.place->weak.expired());
 }
@@ -299,6 +300,19 @@ bool Books::owns_block(const Value& value) const {
   // An op that is not entered may have used it on its stream, and nobody has marked that.
   const bool may_be_shared = value.last_use < last_quiet_op_ && block->stream != quiet_stream_;
   return !block->shared_between_streams && !may_be_shared;
+}
+
+void Books::begin_opaque(Lock&) {
+  if (opaque_parts_++ == 0) opaque_since_ = op_number;
+}
+
+void Books::end_opaque(Lock&) {
+  LT_REQUIRE(opaque_parts_ > 0, "end_opaque() without begin_opaque()");
+  --opaque_parts_;
+}
+
+bool Books::is_used_opaquely(const Value& value) const {
+  return opaque_parts_ > 0 && last_use_of(value) >= opaque_since_;
 }
 
 void Books::begin_quiet_use(const QuietUse& use, Lock&) {

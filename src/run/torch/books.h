@@ -160,6 +160,11 @@ class Books final : public engine::Evictor {
   // Forgets those that are no more.
   void tidy_unseen(Lock& lock);
 
+  // Code that goes around the dispatcher runs from here to the end: what ops use meanwhile stays
+  // where it is, since that code may have its address. Such parts may overlap.
+  void begin_opaque(Lock& lock);
+  void end_opaque(Lock& lock);
+
   // Gives a live or ghost value its bytes.
   void install(const ValueP& value, c10::Storage bytes, Lock& lock);
   // Takes a ghost's bytes, if it has any.
@@ -274,6 +279,7 @@ class Books final : public engine::Evictor {
   std::int64_t evict_leaving(std::int64_t bytes, Lock& lock);
   void take_bytes_away(Value& value, Lock& lock);
   bool is_used_quietly(const Value& value) const;
+  bool is_used_opaquely(const Value& value) const;
   // Null: it has none that could let go of it now.
   Cell* owner_of(void* data) const;
   bool may_relocate(const Value& value) const;
@@ -309,6 +315,9 @@ class Books final : public engine::Evictor {
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> unseen_;
   std::size_t unseen_when_tidied_ = 0;
   std::uint64_t last_quiet_op_ = 0;
+  // Parts of the program that are opaque now, and the op at which the first of them began.
+  std::int64_t opaque_parts_ = 0;
+  std::uint64_t opaque_since_ = 0;
   void* quiet_stream_ = nullptr;
   base::Random random_{1};
   solve::WeightedUnionFind classes_;

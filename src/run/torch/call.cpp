@@ -11,6 +11,8 @@
 #include "run/torch/arguments.h"
 #include "run/torch/autograd_phase.h"
 #include "run/torch/current_op.h"
+#include "run/torch/interceptor.h"
+#include "run/torch/kernels.h"
 #include "run/torch/random_state.h"
 #include "run/torch/signature.h"
 
@@ -67,6 +69,7 @@ void Call::run() {
     Books::Lock lock(books_);
     fill_record(lock);
   }
+  books_.device().ledger().keep_cap();
   save_random_state();
   run_kernel();
   Books::Lock lock(books_);
@@ -280,7 +283,7 @@ void Call::run_kernel() {
   const std::int64_t room_made_before = is_capturing ? room_made() : 0;
   const OpTimer::Timing timing = timer.start(signature_, is_capturing);
   is_begun_ = true;
-  op_.redispatchBoxed(keys_, &stack_);
+  lowtide::run::run_kernel(op_, keys_, stack_);
   seconds_ = timer.stop(timing, signature_, operand_bytes_, has_foreign_operand_);
   if (!is_capturing || has_foreign_operand_) return;
   // What the host waits for the device is no time of the op's own, nor what it does to make room.
@@ -313,6 +316,9 @@ void Call::enter_results(Books::Lock& lock) {
   enter_written(lock);
   enter_outputs(lock);
   if (is_captured) write_down(lock);
+  if (is_keeping_what_is_made()) {
+    for (Cell* cell : new_cells()) ++cell->holds;
+  }
   unpin(lock);
   if (tick_ >= 0) {
     const auto results = new_cells();

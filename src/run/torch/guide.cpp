@@ -41,7 +41,11 @@ void Guide::start(StepP step) {
   is_guess_.assign(step_->trace().storages().size(), false);
   guess_survivors();
   books_.observer = this;
-  if (is_timed_) books_.stalls = &stalls_;
+  if (is_timed_) {
+    // Of a step that left its plan, or of a session that has ended.
+    stalls_.forget();
+    books_.stalls = &stalls_;
+  }
   ++counters_.steps;
 }
 

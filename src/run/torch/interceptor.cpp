@@ -3,6 +3,7 @@
 #include "run/torch/interceptor.h"
 
 #include <atomic>
+#include <utility>
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/SafePyObject.h>
@@ -12,6 +13,8 @@
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/library.h>
 
+#include "base/check.h"
+#include "lowtide/errors.h"
 #include "run/torch/runtime.h"
 
 namespace lowtide::run {
@@ -22,12 +25,25 @@ using c10::DispatchKeySet;
 
 // Release and acquire: whoever sees the runtime sees it started.
 std::atomic<Runtime*> active{nullptr};
+// Relaxed: it goes with nothing else.
+std::atomic<bool> is_translating{false};
+thread_local bool keeps_what_is_made = false;
 
 constexpr DispatchKeySet keys_above_python() {
   const DispatchKeySet python_and_below =
       DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Python) |
       DispatchKeySet(DispatchKey::Python);
   return (DispatchKeySet(DispatchKeySet::FULL) ^ python_and_below).remove(kOurKey);
+}
+
+// As torch's allocators begin their messages: programs that look for a batch that fits know an
+// error by these words.
+std::string describe_for_python(const OutOfMemory& error) {
+  const Runtime* runtime = active_runtime();
+  const bool is_gpu = runtime != nullptr && runtime->torch_device().is_cuda();
+  return base::concat(
+      is_gpu ? "CUDA out of memory. " : "DefaultCPUAllocator: can't allocate memory: ", "Lowtide: ",
+      error.what());
 }
 
 // The interpreter of the first argument that dispatches to Python; null if none does.
@@ -76,13 +92,33 @@ void intercept(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::S
   Runtime* runtime = active.load(std::memory_order_acquire);
   if (runtime == nullptr) {
     op.redispatchBoxed(keys & kBelowUs, stack);
-  } else {
+    return;
+  }
+  try {
     runtime->call(op, keys & kBelowUs, *stack);
+  } catch (const OutOfMemory&) {
+    rethrow_for_user();
+  }
+}
+
+void translate_errors(bool translate) {
+  is_translating.store(translate, std::memory_order_relaxed);
+}
+
+void rethrow_for_user() {
+  if (!is_translating.load(std::memory_order_relaxed)) throw;
+  try {
+    throw;
+  } catch (const OutOfMemory& error) {
+    throw c10::OutOfMemoryError({__func__, __FILE__, __LINE__}, describe_for_python(error));
   }
 }
 
 void set_active_runtime(Runtime* runtime) { active.store(runtime, std::memory_order_release); }
 Runtime* active_runtime() { return active.load(std::memory_order_acquire); }
+
+bool keep_what_is_made(bool keep) { return std::exchange(keeps_what_is_made, keep); }
+bool is_keeping_what_is_made() { return keeps_what_is_made; }
 
 void set_thread_managed(bool managed) {
   c10::impl::tls_set_dispatch_key_included(kOurKey, managed);

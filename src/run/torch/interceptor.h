@@ -21,9 +21,20 @@ inline constexpr c10::DispatchKeySet kBelowUs(c10::DispatchKeySet::FULL_AFTER, k
 // What the fallback does.
 void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
 
+// OutOfMemory leaves ops as torch's own error, c10::OutOfMemoryError, which Python's users know as
+// torch.OutOfMemoryError. Off at first: users of C++ get ours.
+void translate_errors(bool translate);
+// Rethrows the OutOfMemory that is being handled, translated if that is wanted.
+[[noreturn]] void rethrow_for_user();
+
 // All intercepted ops go to this runtime; null: they pass.
 void set_active_runtime(Runtime* runtime);
 Runtime* active_runtime();
+
+// Whether what the ops of this thread make stays on the device for good: it is for code that will
+// use it around the dispatcher. Gives what was the case before.
+bool keep_what_is_made(bool keep);
+bool is_keeping_what_is_made();
 
 // Whether the ops of this thread are intercepted. Autograd's threads take it over from the thread
 // that calls backward().

@@ -13,6 +13,7 @@
 #include <ATen/core/boxing/impl/boxing.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include "lowtide/errors.h"
 #include "run/torch/arguments.h"
 #include "run/torch/interceptor.h"
 #include "run/torch/quiet_call.h"
@@ -73,7 +74,11 @@ class QuickOp<Op, Result(Arguments...)> {
       if (effects().is_view && guide.pass_view()) return run(keys, arguments...);
       if (guide.may_be_quiet()) {
         QuietCall quiet(*runtime, effects());
-        if (begin(quiet, arguments...)) return finish(quiet, keys, arguments...);
+        try {
+          if (begin(quiet, arguments...)) return finish(quiet, keys, arguments...);
+        } catch (const OutOfMemory&) {
+          rethrow_for_user();
+        }
       }
     }
     static const c10::BoxedKernel boxed = c10::BoxedKernel::makeFromFunction<&intercept>();

@@ -25,6 +25,7 @@ Cell* Books::owner_of(void* data) const {
 // Nobody has its address: the same that may be evicted, and what only the rules keep.
 bool Books::may_relocate(const Value& value) const {
   if (!value.is_resident() || value.pins > 0 || is_used_quietly(value)) return false;
+  if (is_used_opaquely(value)) return false;
   const Cell* cell = value.place;
   return cell != nullptr && cell->holds == 0 && owns_block(value);
 }

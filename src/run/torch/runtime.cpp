@@ -21,6 +21,12 @@ void Runtime::stop() {
   books_.forget_all(lock);
 }
 
+// No locks: the threads that had them are not here to let go of them.
+void Runtime::abandon() {
+  books_.device().ledger().set_evictor(nullptr);
+  books_.device().ledger().set_budget(engine::Ledger::kNoBudget);
+}
+
 void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                    torch::jit::Stack& stack) {
   if (is_aside() && let_pass(op, keys, stack)) return;
@@ -159,6 +165,16 @@ void Runtime::hold(const at::Tensor& tensor) {
   restorer_.settle({value});
   Books::Lock lock(books_);
   value.reset();
+}
+
+void Runtime::begin_opaque() {
+  Books::Lock lock(books_);
+  books_.begin_opaque(lock);
+}
+
+void Runtime::end_opaque() {
+  Books::Lock lock(books_);
+  books_.end_opaque(lock);
 }
 
 void Runtime::label(const at::Tensor& tensor, Label label) {

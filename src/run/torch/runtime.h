@@ -33,6 +33,9 @@ class Runtime {
   // back stays in the books.
   void stop();
 
+  // In a forked process, which has only one of our threads: memory is handed out without a cap.
+  void abandon();
+
   // Whether ops are let pass just now.
   bool is_aside() const { return is_aside_.load(std::memory_order_acquire); }
   // Carries out one op under management; the interceptor calls it.
@@ -60,6 +63,9 @@ class Runtime {
   // Brings the tensor back and keeps it, until release().
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);
+  // See Books.
+  void begin_opaque();
+  void end_opaque();
   // What captured steps call the tensor's storage, as long as it lives.
   void label(const at::Tensor& tensor, Label label);
   // Everything is on the device again, and nothing is remembered. Throws OutOfMemory.
@@ -79,6 +85,7 @@ class Runtime {
   Capture& capture() { return capture_; }
 
   Books& books() { return books_; }
+  c10::Device torch_device() const { return books_.torch_device(); }
   Restorer& restorer() { return restorer_; }
   OpTimer& timer() { return timer_; }
   Guide& guide() { return guide_; }
