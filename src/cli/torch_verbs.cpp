@@ -75,6 +75,11 @@ std::vector<AddVerb> torch_verbs() {
                              "Find the largest batch that trains inside a budget, and the fastest");
       },
       [](CLI::App& program) {
+        return add_forwarded(
+            program, "decompose",
+            "Decompose the weights of a trained model where that pays, and fine-tune it");
+      },
+      [](CLI::App& program) {
         return add_forwarded(program, "doctor",
                              "Tell what this machine offers, and what is missing");
       },

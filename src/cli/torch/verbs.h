@@ -12,6 +12,7 @@ Verb add_train(CLI::App& program);
 Verb add_verify(CLI::App& program);
 Verb add_profile(CLI::App& program);
 Verb add_max_batch(CLI::App& program);
+Verb add_decompose(CLI::App& program);
 // `compare --measure`, and `compare` of a model without that.
 Verb add_measured_compare(CLI::App& program);
 Verb add_compare_plans(CLI::App& program);

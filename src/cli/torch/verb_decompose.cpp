@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "cli/inputs.h"
+#include "cli/option_checks.h"
+#include "cli/torch/decompose_text.h"
+#include "cli/torch/run_options.h"
+#include "cli/torch/run_verb.h"
+#include "cli/torch/verbs.h"
+#include "cli/verb_options.h"
+#include "ctdr/run.h"
+
+namespace lowtide::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "\nExamples:\n"
+    "  lowtide decompose small_resnet --budget 60% --max-accuracy-loss 1\n"
+    "  lowtide decompose small_resnet --checkpoint run1 --method tucker2 --rank evbmf\n"
+    "  lowtide decompose lenet5 --rank compression=0.25 --everywhere --json\n"
+    "\nChanges what the model computes: weights become products of smaller ones where that pays in "
+    "the\n"
+    "time or the memory of a step, and fine-tuning brings the accuracy back. Without --checkpoint "
+    "the\n"
+    "dense net is trained first. If no choice keeps the budget, the exit code is 3; if the "
+    "accuracy "
+    "does\n"
+    "not come back, 1.";
+
+struct DecomposeChoice : RunChoice {
+  ctdr::Options options;
+  std::string method = "auto";
+  std::string rank;
+  std::string machine = "h200";
+  double most_loss_points = 0.5;
+};
+
+std::vector<Decomposition> methods_of(const std::string& name) {
+  if (name == "svd") return {Decomposition::kSvd};
+  // Linear and 1x1 layers have no other form.
+  if (name == "tucker2") return {Decomposition::kSvd, Decomposition::kTucker2};
+  if (name == "cp3") return {Decomposition::kSvd, Decomposition::kCp3};
+  if (name == "cp4") return {Decomposition::kSvd, Decomposition::kCp4};
+  return ctdr::CandidateRules().methods;
+}
+
+ctdr::Options options_of(const CLI::App& verb, const DecomposeChoice& choice, Console& console) {
+  ctdr::Options options = choice.options;
+  options.run = resolve(verb, choice);
+  options.run.checkpoint = choice.run.checkpoint;
+  options.run.epochs = choice.run.epochs;
+  options.rules.methods = methods_of(choice.method);
+  options.rules.has_reconstructed = choice.method == "auto";
+  options.most_accuracy_loss = choice.most_loss_points / 100;
+  options.machine = load_machine(choice.machine, console.in);
+  if (train::is_share(options.batch_budget)) {
+    throw UsageError("--max-batch-within is a size, such as 8GiB, and not a share");
+  }
+  try {
+    if (!options.batch_budget.empty()) static_cast<void>(base::parse_bytes(options.batch_budget));
+  } catch (const InvalidInput& error) {
+    throw UsageError(base::concat("--max-batch-within: ", error.what()));
+  }
+  try {
+    if (!choice.rank.empty()) options.rules.ranks = {ctdr::parse_rank_rule(choice.rank)};
+  } catch (const InvalidInput& error) {
+    throw UsageError(base::concat("--rank: ", error.what()));
+  }
+  if (options.is_merged && options.output.empty()) {
+    throw UsageError("--merge is about what is written; add --output FILE");
+  }
+  return options;
+}
+
+ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Console& console) {
+  const ctdr::Options options = options_of(verb, choice, console);
+  ctdr::Report report;
+  run_with_progress(console, options.run.training.batch,
+                    [&](const train::Hooks& hooks) { report = ctdr::run(options, hooks); });
+  if (report.was_interrupted) {
+    console.err << "stopped before it was done; nothing was kept" << std::endl;
+    return ExitCode::kInterrupted;
+  }
+  console.out << (choice.json ? decompose_json(report).dump(1) + "\n"
+                              : decompose_text(report, console.style));
+  if (!report.recovery || report.recovery->is_back) return ExitCode::kDone;
+  console.err << "the accuracy is not back to within " << choice.most_loss_points
+              << " points; allow more --epochs, a larger --max-accuracy-loss, or a larger --rank"
+              << std::endl;
+  return ExitCode::kFailed;
+}
+
+void add_method_options(CLI::App& verb, DecomposeChoice& choice) {
+  const char* const group = "Decomposition";
+  verb.add_option("--method", choice.method,
+                  "auto (what pays most for each layer), svd, tucker2, cp3 or cp4 (default: auto)")
+      ->check(one_of({"auto", "svd", "tucker2", "cp3", "cp4"}))
+      ->type_name("NAME")
+      ->group(group);
+  verb.add_option(
+          "--rank", choice.rank,
+          "evbmf, energy=X, compression=X, total=X or a number (default: compression=0.5 and 0.25, "
+          "what pays more)")
+      ->check(not_empty())
+      ->type_name("RULE")
+      ->group(group);
+  verb.add_flag("--everywhere", choice.options.everywhere,
+                "Decompose all layers that can be, whether that pays or not")
+      ->group(group);
+  verb.add_option("--max-accuracy-loss", choice.most_loss_points,
+                  "Points of accuracy that may be lost (default: 0.5)")
+      ->check(CLI::Range(0.0, 100.0).description(""))
+      ->type_name("X")
+      ->group(group);
+  verb.add_option("--epochs", choice.options.fine_tuning_epochs,
+                  "Rounds of fine-tuning through the data, at most (default: 1)")
+      ->check(whole_number(0, 100'000))
+      ->type_name("N")
+      ->group(group);
+  verb.add_option("--raises", choice.options.raises,
+                  "How often ranks are raised if the accuracy is not back (default: 2)")
+      ->check(whole_number(0, 100))
+      ->type_name("N")
+      ->group(group);
+}
+
+}  // namespace
+
+Verb add_decompose(CLI::App& program) {
+  auto choice = std::make_shared<DecomposeChoice>();
+  CLI::App* verb = program.add_subcommand(
+      "decompose", "Decompose the weights of a trained model where that pays, and fine-tune it");
+  add_run_options(*verb, *choice);
+  add_method_options(*verb, *choice);
+  verb->add_option("--checkpoint", choice->run.checkpoint,
+                   "The folder of a training by 'lowtide train', whose weights are taken")
+      ->check(not_empty())
+      ->type_name("DIR");
+  verb->add_option("--train-epochs", choice->run.epochs,
+                   "Without a checkpoint: rounds in which the dense net is trained (default: 1)")
+      ->check(whole_number(1, 100'000))
+      ->type_name("N");
+  add_machine_option(*verb, choice->machine);
+  verb->add_option("--output,-o", choice->options.output, "Write the weights to this file")
+      ->check(not_empty())
+      ->type_name("FILE");
+  verb->add_option("--max-batch-within", choice->options.batch_budget,
+                   "Find the largest batch of the decomposed net within this memory, too")
+      ->check(not_empty())
+      ->type_name("SIZE");
+  verb->add_flag("--merge", choice->options.is_merged,
+                 "Write dense weights, with the factors multiplied out");
+  verb->footer(kExamples);
+  return Verb{verb,
+              [verb, choice](Console& console) { return run_decompose(*verb, *choice, console); }};
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "ctdr/candidates.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <torch/cuda.h>
+#include <torch/nn/module.h>
+
+#include "base/check.h"
+#include "base/numbers.h"
+#include "train/numerics.h"
+#include "zoo/catalogue.h"
+
+namespace lowtide::ctdr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTimedRuns = 5;
+// Of the loss, or of an error squared: less is as good as none.
+constexpr double kLeastRise = 1e-3;
+
+// Weight, gradient, and the optimizer's states, in floats.
+std::int64_t bytes_a_parameter(const std::string& optimizer) {
+  return std::int64_t{4} * (optimizer == "sgd" ? 3 : 4);
+}
+
+void wait_for(const at::Device& device) {
+  if (device.is_cuda()) torch::cuda::synchronize(device.index());
+}
+
+std::int64_t elements(at::IntArrayRef sizes) { return c10::multiply_integers(sizes); }
+
+bool is_svd_layer(const LayerInfo& info) {
+  return !info.is_convolution || (info.kernel_height == 1 && info.kernel_width == 1);
+}
+
+LayerForm form_by(const RankRule& rule, const decompose::Spectrum& spectrum, Decomposition method) {
+  switch (rule.kind) {
+    case RankRule::Kind::kCompression:
+      return decompose::compressed_form(spectrum, method, rule.value);
+    case RankRule::Kind::kEnergy:
+      return decompose::energy_form(spectrum, method, rule.value);
+    case RankRule::Kind::kEvbmf:
+      return decompose::evbmf_form(spectrum, method);
+    case RankRule::Kind::kTotal:
+    case RankRule::Kind::kFixed:
+      break;
+  }
+  LT_CHECK(rule.kind == RankRule::Kind::kFixed, "a layer alone has no share of the total");
+  const auto rank = static_cast<std::int64_t>(rule.value);
+  if (method == Decomposition::kTucker2) return {method, {rank, rank}};
+  return {method, {rank}};
+}
+
+// Elements of what lies between the layers of a chain.
+std::int64_t elements_between(const LayerForm& form, std::int64_t before, std::int64_t after) {
+  if (form.is_reconstructed) return 0;
+  switch (form.method) {
+    case Decomposition::kSvd:
+      return form.ranks[0] * after;
+    case Decomposition::kTucker2:
+      return form.ranks[0] * before + form.ranks[1] * after;
+    case Decomposition::kCp3:
+      return form.ranks[0] * (before + after);
+    default:
+      return form.ranks[0] * (before + 2 * after);
+  }
+}
+
+class Search {
+ public:
+  Search(DenseModel& dense, const zoo::DataSet& data, const CandidateRules& rules)
+      : dense_(dense),
+        rules_(rules),
+        device_(dense.options().device),
+        model_(zoo::make_model(dense.options().model, dense.options().model_options)) {
+    model_.module->to(device_);
+    dense.with({}).prepare(*model_.module);
+    const std::int64_t count =
+        std::min(dense.options().batch, data.size(zoo::Part::kTraining, model_.input));
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    batch_ = data.batch(zoo::Part::kTraining, numbers, model_.input);
+    inputs_ = decompose::observe_inputs(*model_.module, [this] {
+      static_cast<void>(model_.loss(batch_.inputs.to(device_), batch_.targets.to(device_)));
+    });
+  }
+
+  std::vector<LayerOptions> go(const train::Hooks& hooks) {
+    const double before = loss();
+    LT_REQUIRE(std::isfinite(before),
+               "the model's loss is not finite before anything is changed: ", before,
+               "; go back to a checkpoint from before it was");
+    for (const RankRule& rule : rules_.ranks) {
+      if (rule.kind == RankRule::Kind::kTotal) find_joint_forms(rule.value, before);
+    }
+    std::vector<LayerOptions> result;
+    for (const LayerInfo& info : list_layers(*model_.module)) {
+      if (hooks.is_stopped()) break;
+      result.push_back(options_of(info, before));
+    }
+    return result;
+  }
+
+ private:
+  double loss() {
+    const at::NoGradGuard no_grad;
+    model_.module->eval();
+    std::optional<train::Bf16Autocast> autocast;
+    if (dense_.options().has_bf16) autocast.emplace(device_.type());
+    return model_.loss(batch_.inputs.to(device_), batch_.targets.to(device_)).item<double>();
+  }
+
+  LayerOptions options_of(const LayerInfo& info, double loss_before) {
+    LayerOptions result = {.info = info, .reason = info.refusal};
+    const auto found = inputs_.find(info.name);
+    if (found == inputs_.end() && result.reason.empty()) result.reason = "it is not used";
+    if (!result.reason.empty()) return result;
+    result.input = found->second;
+    const std::vector<LayerForm> forms = forms_of(info);
+    if (forms.empty()) {
+      result.reason =
+          refusal_.empty() ? "no form that was asked for has fewer parameters" : refusal_;
+      return result;
+    }
+    result.dense_seconds = seconds_of(info.name, result.input);
+    for (const LayerForm& form : forms) {
+      result.options.push_back(measure(result, form, loss_before));
+    }
+    // Before and after the others, so that it is not the one that finds everything cold.
+    result.dense_seconds = std::min(result.dense_seconds, seconds_of(info.name, result.input));
+    return result;
+  }
+
+  // The first of the methods that the layer can have.
+  std::optional<Decomposition> method_for(const LayerInfo& info) const {
+    for (const Decomposition method : rules_.methods) {
+      if ((method == Decomposition::kSvd) == is_svd_layer(info)) return method;
+    }
+    return std::nullopt;
+  }
+
+  void find_joint_forms(double share, double loss_before) {
+    std::vector<decompose::WeightedSpectrum> layers;
+    std::vector<std::string> names;
+    std::int64_t all = 0;
+    for (const LayerInfo& info : list_layers(*model_.module)) {
+      const std::optional<Decomposition> method = method_for(info);
+      if (!method || !inputs_.contains(info.name)) continue;
+      const decompose::Spectrum& spectrum = dense_.spectrum(info.name);
+      const LayerForm half = decompose::compressed_form(spectrum, *method, 0.5);
+      const double rise = std::max(loss_with(info.name, half) - loss_before, kLeastRise);
+      const double error = dense_.factors(info.name, half).relative_error;
+      layers.push_back({spectrum, *method, rise / std::max(error * error, kLeastRise)});
+      names.push_back(info.name);
+      all += info.parameters;
+    }
+    const std::vector<LayerForm> forms = decompose::forms_within(
+        layers, static_cast<std::int64_t>(share * static_cast<double>(all)));
+    for (std::size_t i = 0; i < names.size(); ++i) joint_forms_[names[i]] = forms[i];
+  }
+
+  // Of the batch, with this layer alone changed.
+  double loss_with(const std::string& layer, const LayerForm& form) {
+    const at::NoGradGuard no_grad;
+    const at::Tensor weight = decompose::weight_of_layer(*model_.module, layer);
+    weight.copy_(decompose::reconstruct(dense_.factors(layer, form).factored, weight.sizes()));
+    const double changed = loss();
+    weight.copy_(dense_.weight(layer));
+    return changed;
+  }
+
+  std::vector<LayerForm> forms_of(const LayerInfo& info) {
+    refusal_.clear();
+    std::vector<LayerForm> forms;
+    for (const Decomposition method : rules_.methods) {
+      if ((method == Decomposition::kSvd) != is_svd_layer(info)) continue;
+      for (const RankRule& rule : rules_.ranks) add_forms(info, rule, method, forms);
+    }
+    return forms;
+  }
+
+  void add_forms(const LayerInfo& info, const RankRule& rule, Decomposition method,
+                 std::vector<LayerForm>& forms) {
+    const decompose::Spectrum& spectrum = dense_.spectrum(info.name);
+    LayerForm form;
+    try {
+      const bool is_joint = rule.kind == RankRule::Kind::kTotal;
+      form = is_joint ? joint_forms_[info.name] : form_by(rule, spectrum, method);
+      // Only one method has its ranks with the other layers'.
+      if (form.method != method || !decompose::is_smaller(form, spectrum)) return;
+      static_cast<void>(dense_.factors(info.name, form));
+    } catch (const InvalidInput& error) {
+      refusal_ = error.what();  // a rank that it cannot have, or terms that cancel each other
+      return;
+    }
+    if (std::find(forms.begin(), forms.end(), form) != forms.end()) return;
+    forms.push_back(form);
+    if (!rules_.has_reconstructed) return;
+    form.is_reconstructed = true;
+    forms.push_back(form);
+  }
+
+  // Of forward and backward, the least of some: others on the machine can only add to it.
+  double seconds_of(const std::string& layer, const decompose::LayerInput& given) {
+    const at::Tensor input = at::randn(given.sizes, device_).requires_grad_(given.needs_gradient);
+    std::optional<train::Bf16Autocast> autocast;
+    if (dense_.options().has_bf16) autocast.emplace(device_.type());
+    std::vector<double> seconds;
+    for (int i = 0; i < kTimedRuns + 1; ++i) {
+      wait_for(device_);
+      const Clock::time_point start = Clock::now();
+      const at::Tensor output = decompose::run_layer(*model_.module, layer, input);
+      output.backward(at::ones_like(output));
+      wait_for(device_);
+      // Libraries choose their kernels in the first.
+      if (i > 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      after_ = output.numel();
+    }
+    return *std::min_element(seconds.begin(), seconds.end());
+  }
+
+  Option measure(const LayerOptions& layer, const LayerForm& form, double loss_before) {
+    const LayerInfo& info = layer.info;
+    const decompose::Factorisation& found = dense_.factors(info.name, form);
+    const at::Tensor weight = decompose::weight_of_layer(*model_.module, info.name);
+    Option option = {.form = form, .relative_error = found.relative_error};
+    option.loss_rise = std::max(loss_with(info.name, form) - loss_before, 0.0);
+    option.parameters = decompose::count_parameters(form, weight.sizes());
+    option.state_bytes_saved =
+        (weight.numel() - option.parameters) * bytes_a_parameter(dense_.options().optimizer);
+    prepare_layer(*model_.module, info.name, form);
+    option.seconds = seconds_of(info.name, layer.input);
+    merge_layers(*model_.module);
+    restore(info.name);
+    option.extra_activation_bytes =
+        4 *
+        elements_between(form, elements(layer.input.sizes) / info.inputs, after_ / info.outputs);
+    return option;
+  }
+
+  void restore(const std::string& layer) {
+    const at::NoGradGuard no_grad;
+    decompose::weight_of_layer(*model_.module, layer).copy_(dense_.weight(layer));
+  }
+
+  DenseModel& dense_;
+  const CandidateRules& rules_;
+  const at::Device device_;
+  zoo::Model model_;
+  zoo::Batch batch_;
+  std::map<std::string, decompose::LayerInput> inputs_;
+  std::map<std::string, LayerForm> joint_forms_;
+  // Why the layer that is looked at cannot have a form.
+  std::string refusal_;
+  // Elements of what the layer that was timed last gave.
+  std::int64_t after_ = 0;
+};
+
+// The nearest rank that does for some layer.
+void require_possible(const std::vector<LayerOptions>& layers, const CandidateRules& rules) {
+  for (const LayerOptions& layer : layers) {
+    if (!layer.options.empty()) return;
+  }
+  for (const RankRule& rule : rules.ranks) {
+    if (rule.kind != RankRule::Kind::kFixed) continue;
+    std::int64_t most = 0;
+    for (const LayerOptions& layer : layers) {
+      const LayerInfo& info = layer.info;
+      const std::int64_t sides = info.inputs + info.outputs;
+      const std::int64_t useful = (info.parameters - 1) / sides;
+      most = std::max(most, std::min({info.inputs, info.outputs, useful}));
+    }
+    throw InvalidInput(base::concat("no layer becomes smaller at a rank of ", rule.value,
+                                    "; the largest rank that could help is ", most));
+  }
+}
+
+}  // namespace
+
+RankRule parse_rank_rule(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (text == "evbmf") return {RankRule::Kind::kEvbmf, 0};
+  if (equals == std::string::npos) {
+    const std::optional<double> rank = base::parse_number<double>(text);
+    LT_REQUIRE(rank.has_value(), "unknown rank '", text,
+               "'; known are evbmf, energy=X, compression=X, total=X and a whole number");
+    LT_REQUIRE(*rank >= 1 && *rank == static_cast<double>(static_cast<std::int64_t>(*rank)),
+               "a rank must be a whole number of at least 1, not ", text);
+    return {RankRule::Kind::kFixed, *rank};
+  }
+  const std::optional<double> share = base::parse_number<double>(text.substr(equals + 1));
+  LT_REQUIRE(name == "energy" || name == "compression" || name == "total", "unknown rank rule '",
+             name, "'; known are energy, compression and total");
+  LT_REQUIRE(share && *share > 0 && *share < 1, name, " must be between 0 and 1, not ",
+             text.substr(equals + 1));
+  if (name == "total") return {RankRule::Kind::kTotal, *share};
+  return {name == "energy" ? RankRule::Kind::kEnergy : RankRule::Kind::kCompression, *share};
+}
+
+std::vector<LayerOptions> find_candidates(DenseModel& dense, const zoo::DataSet& data,
+                                          const CandidateRules& rules, const train::Hooks& hooks) {
+  std::vector<LayerOptions> layers = Search(dense, data, rules).go(hooks);
+  if (!hooks.is_stopped()) require_possible(layers, rules);
+  return layers;
+}
+
+}  // namespace lowtide::ctdr

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ctdr/dense_model.h"
+#include "decompose/rewrite.h"
+#include "train/run.h"
+#include "zoo/data_set.h"
+
+// What each layer of a model could become, with what that costs and gives, measured on the device.
+
+namespace lowtide::ctdr {
+
+// How ranks are found.
+struct RankRule {
+  enum class Kind {
+    // `value`: the share of the dense parameters.
+    kCompression,
+    // `value`: the share of the weight's squares that is left out.
+    kEnergy,
+    kEvbmf,
+    // `value`: the share of the dense parameters of all layers together; one level of energy,
+    // weighted
+    // by what each layer does to the loss.
+    kTotal,
+    // `value`: the rank; Tucker-2 has it on both sides.
+    kFixed,
+  };
+  Kind kind = Kind::kCompression;
+  double value = 0.5;
+};
+
+// "evbmf", "energy=0.1", "compression=0.25", "total=0.3" or a rank. Throws InvalidInput.
+RankRule parse_rank_rule(const std::string& text);
+
+struct CandidateRules {
+  // Of those that a layer can have; a linear or 1x1 layer has only kSvd.
+  std::vector<Decomposition> methods = {Decomposition::kSvd, Decomposition::kTucker2,
+                                        Decomposition::kCp3};
+  // Each is tried.
+  std::vector<RankRule> ranks = {{RankRule::Kind::kCompression, 0.5},
+                                 {RankRule::Kind::kCompression, 0.25}};
+  // Whether weights that are put together in each step are tried too.
+  bool has_reconstructed = true;
+};
+
+// One thing that a layer could become.
+struct Option {
+  LayerForm form;
+  // Forward and backward of the layer alone.
+  double seconds = 0;
+  std::int64_t parameters = 0;
+  // Weight, gradient and optimizer states that are saved.
+  std::int64_t state_bytes_saved = 0;
+  // What the narrow layers in between give backward to keep.
+  std::int64_t extra_activation_bytes = 0;
+  double relative_error = 0;
+  // By how much the loss of a batch rises when this layer alone is changed.
+  double loss_rise = 0;
+};
+
+struct LayerOptions {
+  LayerInfo info;
+  // What the layer is given in a step; without sizes if it is not used.
+  decompose::LayerInput input{};
+  double dense_seconds = 0;
+  std::vector<Option> options{};
+  // Why there is none; empty if there are some.
+  std::string reason{};
+};
+
+// Looks at every layer. Throws InvalidInput for weights that are not finite, and for a fixed rank
+// that no layer can have. Nothing is trained.
+std::vector<LayerOptions> find_candidates(DenseModel& dense, const zoo::DataSet& data,
+                                          const CandidateRules& rules, const train::Hooks& hooks);
+
+}  // namespace lowtide::ctdr

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "ctdr/choice.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lowtide/errors.h"
+
+namespace lowtide::ctdr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Option option(double seconds, std::int64_t bytes_saved, double loss_rise, std::int64_t rank = 2) {
+  return {.form = {Decomposition::kSvd, {rank}},
+          .seconds = seconds,
+          .state_bytes_saved = bytes_saved,
+          .loss_rise = loss_rise};
+}
+
+LayerOptions layer(const std::string& name, double dense_seconds, std::vector<Option> options) {
+  LayerOptions result;
+  result.info.name = name;
+  result.dense_seconds = dense_seconds;
+  result.options = std::move(options);
+  if (result.options.empty()) result.reason = "a grouped convolution";
+  return result;
+}
+
+std::vector<std::string> names_of(const std::vector<LayerChoice>& choices) {
+  std::vector<std::string> names;
+  for (const LayerChoice& choice : choices) names.push_back(choice.layer);
+  return names;
+}
+
+// The plain step takes 10 s and 1000 bytes.
+std::vector<LayerChoice> ranked() {
+  return rank_choices(
+      {layer("slower", 1, {option(2, 10, 0)}),  // worth -0.1 + 0.01
+       layer("harmful", 4, {option(2, 0, 2)}),  // 0.2 for a rise of 2
+       layer("grouped", 1, {}), layer("good", 3, {option(2, 0, 0.1), option(1, 0, 0.1, 1)})},
+      10, 1000);
+}
+
+TEST(RankChoices, WorthForHarmComesFirstAndWhatDoesNotPayLast) {
+  const std::vector<LayerChoice> choices = ranked();
+  EXPECT_THAT(names_of(choices), ElementsAre("good", "harmful", "slower", "grouped"));
+  EXPECT_EQ(choices[0].option->form.ranks, std::vector<std::int64_t>{1});
+  EXPECT_NEAR(choices[0].worth, 0.2, 1e-12);
+  EXPECT_THAT(choices[2].reason, HasSubstr("does not pay: 2.00 of the dense layer's time"));
+  EXPECT_EQ(choices[3].reason, "a grouped convolution");
+}
+
+// Seconds of the step for sets of layers; one that is not listed does not fit.
+Judge judge_by(std::map<std::set<std::string>, double> seconds) {
+  return [seconds = std::move(seconds)](const Forms& forms) -> std::optional<Judgement> {
+    std::set<std::string> names;
+    for (const auto& [name, form] : forms) names.insert(name);
+    Judgement result;
+    result.smallest_budget_bytes = 100;
+    if (seconds.contains(names)) result.planned_seconds = seconds.at(names);
+    return result;
+  };
+}
+
+std::set<std::string> chosen_by(std::map<std::set<std::string>, double> seconds) {
+  const Choice choice = *choose(ranked(), false, judge_by(std::move(seconds)));
+  if (!choice.chosen) return {"none fits"};
+  std::set<std::string> names;
+  for (const auto& [name, form] : choice.trials[*choice.chosen].forms) names.insert(name);
+  return names;
+}
+
+using Names = std::set<std::string>;
+const Names kDense = {}, kGood = {"good"}, kHarmful = {"harmful"}, kBoth = {"good", "harmful"};
+
+TEST(Choose, TakesTheQuickestThatFits) {
+  EXPECT_EQ(chosen_by({{kDense, 10}, {kGood, 8}, {kBoth, 6}}), kBoth);
+  EXPECT_EQ(chosen_by({{kDense, 10}, {kGood, 8}}), kGood);
+  EXPECT_EQ(chosen_by({{kBoth, 12}}), kBoth);
+  EXPECT_EQ(chosen_by({}), Names{"none fits"});
+}
+
+TEST(Choose, ALayerThatSpoilsTheOthersIsLeftOut) {
+  EXPECT_EQ(chosen_by({{kDense, 10}, {kGood, 15}, {kBoth, 14}, {kHarmful, 9}}), kHarmful);
+}
+
+TEST(Choose, LeavesLayersDenseThatGainLessThanNoise) {
+  EXPECT_EQ(chosen_by({{kDense, 10}, {kGood, 9.9}, {kHarmful, 9.9}, {kBoth, 9.85}}), kDense);
+  EXPECT_EQ(chosen_by({{kDense, 10}, {kGood, 8}, {kBoth, 7.95}}), kGood);
+}
+
+TEST(Choose, EverywhereAsksNotWhatPays) {
+  const std::optional<Choice> choice =
+      choose(ranked(), true, judge_by({{kDense, 10}, {{"good", "harmful", "slower"}, 20}}));
+  EXPECT_EQ(choice->trials.size(), 2U);
+  EXPECT_EQ(choice->chosen, 1U);
+  EXPECT_EQ(choice->trials[1].forms.size(), 3U);
+}
+
+TEST(Choose, EndsWhenTheUserStopsIt) {
+  EXPECT_FALSE(choose(ranked(), false, [](const Forms&) { return std::nullopt; }));
+}
+
+TEST(RankRules, AreReadOrRefusedWithWhatIsKnown) {
+  EXPECT_EQ(parse_rank_rule("evbmf").kind, RankRule::Kind::kEvbmf);
+  EXPECT_EQ(parse_rank_rule("energy=0.1").value, 0.1);
+  EXPECT_EQ(parse_rank_rule("compression=0.25").kind, RankRule::Kind::kCompression);
+  EXPECT_EQ(parse_rank_rule("total=0.3").kind, RankRule::Kind::kTotal);
+  EXPECT_EQ(parse_rank_rule("12").value, 12);
+  for (const char* text : {"0", "-3", "2.5", "many", "energy=0", "compression=2", "rank=3", "="}) {
+    EXPECT_THROW(static_cast<void>(parse_rank_rule(text)), InvalidInput) << text;
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::ctdr

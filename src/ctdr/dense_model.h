@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "decompose/factors.h"
+#include "decompose/ranks.h"
+#include "lowtide/decompose.h"
+#include "train/training.h"
+
+namespace lowtide::ctdr {
+
+// The layers that are not dense, by name.
+using Forms = std::map<std::string, LayerForm>;
+
+// A trained model, from which models with decomposed layers are made: its weights, and what was
+// found of their decompositions so far.
+class DenseModel {
+ public:
+  // `options`: of the training that it comes from, gone through open_data_for. `state`: as
+  // Training::state() gives it; parameters and buffers are copied.
+  DenseModel(const train::TrainingOptions& options, const train::State& state);
+
+  const train::TrainingOptions& options() const { return options_; }
+  // The weight of a layer. Throws InvalidInput if there is none.
+  const at::Tensor& weight(const std::string& layer) const;
+  // Throws InvalidInput for a form that the layer cannot have, beginning with its name.
+  const decompose::Factorisation& factors(const std::string& layer, const LayerForm& form);
+  const decompose::Spectrum& spectrum(const std::string& layer);
+
+  // The same training from these weights, with these layers decomposed. This must outlive what is
+  // made of the options.
+  train::TrainingOptions with(const Forms& forms);
+
+ private:
+  void load(torch::nn::Module& model) const;
+  void give_forms(torch::nn::Module& model, const Forms& forms);
+
+  train::TrainingOptions options_;
+  std::map<std::string, at::Tensor> parameters_, buffers_;
+  std::map<std::pair<std::string, std::string>, decompose::Factorisation> factors_;
+  std::map<std::string, decompose::Spectrum> spectra_;
+};
+
+}  // namespace lowtide::ctdr

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "ctdr/judge.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+#include "lowtide/plan.h"
+#include "lowtide/policy.h"
+#include "lowtide/simulate.h"
+#include "plan/bounds.h"
+#include "train/profile.h"
+
+namespace lowtide::ctdr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Timeline plain_timeline(const std::shared_ptr<const Trace>& trace, const Machine& machine,
+                        std::int64_t peak_bytes) {
+  const Problem problem = {.trace = trace, .machine = machine, .budget_bytes = peak_bytes};
+  Plan nothing;
+  nothing.policy = "keep_all";
+  nothing.trace_digest = digest(*trace);
+  nothing.budget_bytes = peak_bytes;
+  return simulate(problem, nothing);
+}
+
+}  // namespace
+
+Judgement judge_trace(std::shared_ptr<const Trace> trace, const JudgeOptions& options) {
+  Judgement result;
+  result.plain_peak_bytes = plan::memory_bounds(*trace, options.machine).plain_peak_bytes;
+  const Timeline plain = plain_timeline(trace, options.machine, result.plain_peak_bytes);
+  result.plain_seconds = plain.seconds;
+  for (const TickUse& use : plain.ticks) {
+    if (use.op == plain.peak_op) result.plain_bytes = use.bytes;
+  }
+  const Clock::time_point start = Clock::now();
+  Problem problem = {.trace = trace,
+                     .machine = options.machine,
+                     .budget_bytes = options.budget_bytes,
+                     .should_stop = [&] {
+                       const std::chrono::duration<double> taken = Clock::now() - start;
+                       return taken.count() > options.think_seconds;
+                     }};
+  const PlanOutcome outcome = policy_named(options.policy).make({})->plan(problem);
+  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
+    result.smallest_budget_bytes = refusal->smallest_budget_bytes;
+    return result;
+  }
+  const Plan& plan = std::get<Plan>(outcome);
+  problem.should_stop = nullptr;
+  const Verdict verdict = verify(problem, plan);
+  LT_CHECK(verdict.ok(), "policy ", options.policy,
+           " made a plan that is wrong: ", verdict.violations.front().message);
+  const Timeline planned = simulate(problem, plan);
+  result.planned_seconds = planned.seconds;
+  result.planned_peak_bytes = planned.peak_bytes;
+  result.smallest_budget_bytes = options.budget_bytes;
+  return result;
+}
+
+std::optional<Judgement> judge(train::TrainingOptions training, const JudgeOptions& options,
+                               const train::Hooks& hooks) {
+  train::Hooks quiet = hooks;
+  quiet.say = [](const std::string&) {};
+  std::optional<train::Profile> profile = train::profile(training, quiet);
+  if (!profile) return std::nullopt;
+  return judge_trace(std::make_shared<const Trace>(std::move(profile->trace)), options);
+}
+
+}  // namespace lowtide::ctdr

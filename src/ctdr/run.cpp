@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "ctdr/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "ctdr/dense_model.h"
+#include "ctdr/weights_file.h"
+#include "train/checkpoint.h"
+#include "train/working_budget.h"
+
+namespace lowtide::ctdr {
+namespace {
+
+double loss_rise_of(const Choice& choice, const std::string& layer) {
+  for (const LayerChoice& item : choice.layers) {
+    if (item.layer == layer && item.option) return item.option->loss_rise;
+  }
+  return 0;
+}
+
+void load_checkpoint(const train::RunOptions& options, train::Training& training) {
+  const train::CheckpointFolder folder(options.checkpoint);
+  LT_REQUIRE(folder.has_checkpoint(), "there is no checkpoint in ", options.checkpoint,
+             "; make one with 'lowtide train --checkpoint', or leave --checkpoint out");
+  folder.load(training, options.training);
+}
+
+class Run {
+ public:
+  Run(Options options, const train::Hooks& hooks) : options_(std::move(options)), hooks_(hooks) {}
+
+  Report go() {
+    data_ = train::open_data_for(options_.run.training);
+    report_.training = options_.run.training;
+    find_budget();
+    const bool is_done =
+        train_dense() && choose_forms() && recover_accuracy() && find_largest_batch();
+    report_.was_interrupted = !is_done;
+    return std::move(report_);
+  }
+
+ private:
+  void find_budget() {
+    const std::string& budget = options_.run.memory.budget;
+    if (budget.empty()) return;
+    std::int64_t whole = 1;
+    if (train::is_share(budget)) {
+      hooks_.say("measuring what the dense net takes without a budget");
+      whole = train::measure_plain_peak(options_.run.training, data_, hooks_.is_stopped);
+    }
+    report_.budget_bytes = base::parse_budget(budget, whole);
+    LT_REQUIRE(report_.budget_bytes > 0, "a budget of nothing cannot be kept: ", budget);
+  }
+
+  bool train_dense() {
+    const std::optional<TrainedNet> net = within_budget(options_.run.training, [&] {
+      return trained_net(options_.run, report_.budget_bytes, data_, hooks_);
+    });
+    if (!net) return false;
+    report_.before = net->evaluation;
+    dense_.emplace(options_.run.training, net->state);
+    for (const auto& [name, tensor] : net->state) {
+      if (name.starts_with("parameter/")) report_.dense_parameters += tensor.numel();
+    }
+    return true;
+  }
+
+  // A refusal gets a budget that was found to work for what is trained.
+  template <class Body>
+  auto within_budget(const train::TrainingOptions& training, const Body& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const OutOfMemory& refusal) {
+      if (report_.budget_bytes == 0) throw;
+      throw train::with_working_budget({.training = training,
+                                        .memory = options_.run.memory,
+                                        .data = data_,
+                                        .budget_bytes = report_.budget_bytes,
+                                        .refusal = refusal},
+                                       hooks_);
+    }
+  }
+
+  std::optional<Judgement> judge_forms(const Forms& forms) {
+    // Without a budget the plain step is what counts.
+    const std::int64_t budget =
+        report_.budget_bytes > 0 ? report_.budget_bytes : options_.machine.device_bytes;
+    std::optional<Judgement> found = judge(dense_->with(forms),
+                                           {.machine = options_.machine,
+                                            .budget_bytes = budget,
+                                            .think_seconds = options_.think_seconds},
+                                           hooks_);
+    if (!found) return std::nullopt;
+    hooks_.say(base::concat(
+        forms.size(), " layers decomposed: plain ", base::format_seconds(found->plain_seconds),
+        " and ", base::format_bytes(found->plain_peak_bytes), ", within the budget ",
+        found->planned_seconds ? base::format_seconds(*found->planned_seconds)
+                               : base::concat("no plan; smallest known ",
+                                              base::format_bytes(found->smallest_budget_bytes))));
+    return found;
+  }
+
+  bool choose_forms() {
+    hooks_.say("measuring what each layer could become");
+    const std::vector<LayerOptions> layers =
+        find_candidates(*dense_, *data_, options_.rules, hooks_);
+    const std::optional<Judgement> plain = judge_forms({});
+    if (!plain || hooks_.is_stopped()) return false;
+    std::vector<LayerChoice> ranked =
+        rank_choices(layers, plain->plain_seconds, plain->plain_peak_bytes);
+    std::optional<Choice> choice = choose(std::move(ranked), options_.everywhere,
+                                          [&](const Forms& forms) -> std::optional<Judgement> {
+                                            if (forms.empty()) return plain;
+                                            return judge_forms(forms);
+                                          });
+    if (!choice) return false;
+    report_.choice = std::move(*choice);
+    require_chosen();
+    report_.forms = report_.chosen().forms;
+    return true;
+  }
+
+  void require_chosen() const {
+    if (report_.choice.chosen) return;
+    std::int64_t nearest = 0;
+    for (const Trial& trial : report_.choice.trials) {
+      // With --everywhere the dense net may fit, and is not what was asked for.
+      if (trial.judgement.planned_seconds) continue;
+      const std::int64_t budget = trial.judgement.smallest_budget_bytes;
+      if (nearest == 0 || budget < nearest) nearest = budget;
+    }
+    throw OutOfMemory(base::concat("no choice of layers and no plan keeps ",
+                                   base::format_bytes(report_.budget_bytes),
+                                   "; the smallest budget that was found to work is ",
+                                   base::format_bytes(nearest), ": --budget ", nearest),
+                      nearest, 0);
+  }
+
+  bool recover_accuracy() {
+    for (;; ++report_.raises) {
+      count_parameters();
+      // A net that was not changed has lost nothing, and is trained no further.
+      if (report_.forms.empty()) return true;
+      report_.recovery = recover_once();
+      if (!report_.recovery) return false;
+      if (report_.recovery->is_back || report_.raises == options_.raises) return true;
+      report_.forms = with_raised_ranks(report_.forms, report_.choice, *dense_);
+      hooks_.say("the accuracy is not back; raising the ranks of the most sensitive layers");
+    }
+  }
+
+  std::optional<Recovery> recover_once() {
+    const RecoveryOptions recovery = {
+        .memory = options_.run.memory,
+        .budget_bytes = report_.budget_bytes,
+        .wanted_accuracy = report_.before->accuracy - options_.most_accuracy_loss,
+        .epochs = options_.fine_tuning_epochs,
+        .rate_share = options_.rate_share};
+    hooks_.say(base::concat("fine-tuning ", report_.forms.size(),
+                            " decomposed layers; the optimizer's states start over"));
+    const train::TrainingOptions changed = dense_->with(report_.forms);
+    const auto keep = [&](const train::Training& training, Session& session) {
+      if (options_.output.empty()) return;
+      write_weights(options_.output, training.state(), report_.forms, *dense_, options_.is_merged,
+                    session);
+    };
+    return within_budget(changed, [&] { return recover(changed, data_, recovery, keep, hooks_); });
+  }
+
+  bool find_largest_batch() {
+    if (options_.batch_budget.empty()) return true;
+    train::RunOptions options = options_.run;
+    options.training = dense_->with(report_.forms);
+    options.memory.budget = options_.batch_budget;
+    constexpr std::int64_t kMost = 65536;
+    report_.max_batch = train::max_batch(options, kMost, hooks_);
+    return !report_.max_batch->was_interrupted;
+  }
+
+  void count_parameters() {
+    report_.parameters = report_.dense_parameters;
+    for (const auto& [layer, form] : report_.forms) {
+      const at::IntArrayRef sizes = dense_->weight(layer).sizes();
+      report_.parameters -=
+          c10::multiply_integers(sizes) - decompose::count_parameters(form, sizes);
+    }
+  }
+
+  Options options_;
+  const train::Hooks& hooks_;
+  std::shared_ptr<const zoo::DataSet> data_;
+  std::optional<DenseModel> dense_;
+  Report report_;
+};
+
+}  // namespace
+
+std::optional<TrainedNet> trained_net(const train::RunOptions& options, std::int64_t budget_bytes,
+                                      const std::shared_ptr<const zoo::DataSet>& data,
+                                      const train::Hooks& hooks) {
+  const bool is_trained = !options.checkpoint.empty();
+  // To evaluate takes little, and the budget is for what is made of the net.
+  Session session(train::session_options(options.memory, is_trained ? 0 : budget_bytes,
+                                         options.training.device));
+  train::Training training(options.training, data);
+  LT_REQUIRE(training.evaluation_examples() > 0,
+             "there is nothing to evaluate on in the data, so nobody could tell what is lost: ",
+             options.training.data);
+  const std::int64_t steps = std::max<std::int64_t>(options.epochs, 1) * training.steps_an_epoch();
+  training.set_steps(steps);
+  if (is_trained) load_checkpoint(options, training);
+  session.end_step();
+  if (!is_trained) hooks.say(base::concat("training the dense net for ", steps, " steps"));
+  while (!is_trained && training.steps_done() < steps && !hooks.is_stopped()) {
+    session.step([&training] { training.step(); });
+  }
+  const std::optional<train::Evaluation> evaluation =
+      training.evaluate([&](const std::function<void()>& body) {
+        if (!hooks.is_stopped()) session.step(body);
+      });
+  if (hooks.is_stopped()) return std::nullopt;
+  TrainedNet net = {.state = {}, .evaluation = *evaluation};
+  for (const train::NamedTensor& item : training.state()) {
+    session.hold(item.tensor);
+    net.state.push_back({item.name, item.tensor.detach().clone()});
+    session.release(item.tensor);
+  }
+  return net;
+}
+
+Forms with_raised_ranks(const Forms& forms, const Choice& choice, DenseModel& dense) {
+  std::vector<std::string> names;
+  for (const auto& [name, form] : forms) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return loss_rise_of(choice, a) > loss_rise_of(choice, b);
+  });
+  Forms raised = forms;
+  for (std::size_t i = 0; i < (names.size() + 1) / 2; ++i) {
+    LayerForm form = forms.at(names[i]);
+    for (std::int64_t& rank : form.ranks) rank += (rank + 1) / 2;
+    const decompose::Spectrum& spectrum = dense.spectrum(names[i]);
+    try {
+      if (decompose::is_smaller(form, spectrum)) {
+        static_cast<void>(dense.factors(names[i], form));
+        raised[names[i]] = form;
+        continue;
+      }
+    } catch (const InvalidInput&) {
+      // A rank beyond the layer's, or terms that cancel each other: dense it is.
+    }
+    raised.erase(names[i]);
+  }
+  return raised;
+}
+
+Report run(Options options, const train::Hooks& hooks) {
+  return Run(std::move(options), hooks).go();
+}
+
+}  // namespace lowtide::ctdr

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "ctdr/run.h"
+
+#include <filesystem>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "lowtide/errors.h"
+#include "train/tensor_file.h"
+#include "zoo/catalogue.h"
+
+namespace lowtide::ctdr {
+namespace {
+
+using ::testing::HasSubstr;
+
+// LeNet-5 on the pictures that are linked in, for real.
+Options lenet() {
+  at::set_num_threads(1);
+  Options options;
+  options.run.training.model = "lenet5";
+  options.run.training.batch = 100;
+  options.machine = machine_named("h200");
+  options.think_seconds = 1;
+  return options;
+}
+
+TEST(Ctdr, DecomposesTrainsOnAndWritesWhatItMade) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / "lowtide_ctdr_run_test.safetensors";
+  Options options = lenet();
+  options.everywhere = true;
+  options.rules.ranks = {{RankRule::Kind::kCompression, 0.5}};
+  options.rules.has_reconstructed = false;
+  options.most_accuracy_loss = 0.03;
+  options.run.memory.budget = "24MiB";
+  options.output = file.string();
+  options.is_merged = true;
+  const Report report = run(options, {});
+  EXPECT_LT(report.parameters, 0.6 * static_cast<double>(report.dense_parameters));
+  EXPECT_GT(report.before->accuracy, 0.5);
+  ASSERT_TRUE(report.recovery);
+  EXPECT_GE(report.recovery->after_fine_tuning.accuracy, report.before->accuracy - 0.03);
+  EXPECT_LE(report.recovery->peak_bytes, report.budget_bytes);
+  // What was written is the dense net's shape again, and does what the factors do.
+  const zoo::Model model = zoo::make_model("lenet5");
+  const train::TensorFile written = train::read_tensor_file(file);
+  const at::NoGradGuard no_grad;
+  for (const auto& item : model.module->named_parameters()) {
+    item.value().copy_(written.tensors.at(item.key()));
+  }
+  std::filesystem::remove(file);
+  train::TrainingOptions training = options.run.training;
+  const auto data = train::open_data_for(training);
+  training.prepare = [&](torch::nn::Module& fresh) {
+    const at::NoGradGuard still_none;
+    for (const auto& item : fresh.named_parameters()) {
+      item.value().copy_(model.module->named_parameters()[item.key()]);
+    }
+  };
+  const auto again =
+      train::Training(training, data).evaluate([](const std::function<void()>& body) { body(); });
+  EXPECT_NEAR(again->accuracy, report.recovery->after_fine_tuning.accuracy, 0.002);
+}
+
+TEST(Ctdr, NormsAreSettledOnTheTrainingData) {
+  Options options = lenet();
+  options.run.training.model = "small_resnet";
+  options.run.training.model_options.width = 4;
+  options.run.training.batch = 50;
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  const auto run_plain = [](const std::function<void()>& body) { body(); };
+  const auto buffers = [&] {
+    std::map<std::string, at::Tensor> found;
+    for (const auto& [name, tensor] : training.state()) {
+      if (name.starts_with("buffer/")) found[name] = tensor.clone();
+    }
+    return found;
+  };
+  const auto before = buffers();
+  EXPECT_EQ(training.settle_norms(2, run_plain), 19);
+  const auto after = buffers();
+  EXPECT_FALSE(
+      at::equal(after.at("buffer/norm.running_mean"), before.at("buffer/norm.running_mean")));
+  EXPECT_EQ(after.at("buffer/norm.num_batches_tracked").item<std::int64_t>(), 2);
+  // Once more gives the same: they start from nothing each time.
+  training.settle_norms(2, run_plain);
+  EXPECT_TRUE(
+      at::allclose(buffers().at("buffer/norm.running_mean"), after.at("buffer/norm.running_mean")));
+}
+
+TEST(Ctdr, ABudgetThatNoChoiceKeepsIsRefusedWithTheNearestThatWorks) {
+  Options options = lenet();
+  options.run.training.data = "fashion-mnist";
+  const auto data = train::open_data_for(options.run.training);
+  const std::optional<TrainedNet> net = trained_net(options.run, 0, data, {});
+  DenseModel dense(options.run.training, net->state);
+  const Judgement judgement = *judge(
+      dense.with({}), {.machine = options.machine, .budget_bytes = 1000, .think_seconds = 1}, {});
+  EXPECT_FALSE(judgement.planned_seconds);
+  EXPECT_GT(judgement.smallest_budget_bytes, 1000);
+  EXPECT_LE(judgement.smallest_budget_bytes, judgement.plain_peak_bytes);
+}
+
+TEST(Ctdr, RanksOfTheSensitiveHalfAreRaised) {
+  Options options = lenet();
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  DenseModel dense(options.run.training, training.state());
+  const LayerForm small = {Decomposition::kSvd, {4}};
+  Choice choice;
+  choice.layers = {{.layer = "c5", .option = Option{.form = small, .loss_rise = 0.5}},
+                   {.layer = "f6", .option = Option{.form = small, .loss_rise = 0.1}}};
+  const Forms raised = with_raised_ranks({{"c5", small}, {"f6", small}}, choice, dense);
+  EXPECT_EQ(raised.at("c5").ranks, std::vector<std::int64_t>{6});
+  EXPECT_EQ(raised.at("f6").ranks, std::vector<std::int64_t>{4});
+  // 84 x 120 has no fewer parameters at a rank of 60.
+  const Forms dense_again = with_raised_ranks({{"f6", {Decomposition::kSvd, {40}}}}, choice, dense);
+  EXPECT_TRUE(dense_again.empty());
+}
+
+TEST(Ctdr, RanksOfAllLayersTogetherMeetATotal) {
+  Options options = lenet();
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  DenseModel dense(options.run.training, training.state());
+  const CandidateRules rules = {.methods = CandidateRules().methods,
+                                .ranks = {{RankRule::Kind::kTotal, 0.4}},
+                                .has_reconstructed = false};
+  std::int64_t all = 0, left = 0;
+  for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+    all += layer.info.parameters;
+    left += layer.options.empty() ? layer.info.parameters : layer.options[0].parameters;
+  }
+  EXPECT_LE(left, 0.4 * static_cast<double>(all));
+  EXPECT_GT(left, 0.2 * static_cast<double>(all));
+}
+
+TEST(Ctdr, AWeightThatIsNotFiniteIsNamed) {
+  Options options = lenet();
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  train::State state;
+  for (const auto& [name, tensor] : training.state())
+    state.push_back({name, tensor.detach().clone()});
+  for (auto& [name, tensor] : state) {
+    if (name == "parameter/f6.weight") tensor[0][0] = std::numeric_limits<float>::quiet_NaN();
+  }
+  DenseModel dense(options.run.training, state);
+  try {
+    static_cast<void>(dense.factors("f6", {Decomposition::kSvd, {4}}));
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), HasSubstr("layer 'f6': the weight has values that are not finite"));
+  }
+  EXPECT_THROW(static_cast<void>(find_candidates(dense, *data, {}, {})), InvalidInput);
+}
+
+}  // namespace
+}  // namespace lowtide::ctdr

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+
+#include "ctdr/dense_model.h"
+#include "lowtide/session.h"
+#include "train/named_tensor.h"
+
+namespace lowtide::ctdr {
+
+// Writes a model's parameters and buffers under their names in it, as safetensors; each decomposed
+// layer's form is a text "form/<layer>". Merged: dense weights as the plain model has them, and no
+// forms. `state`: as Training::state() gives it. Throws IoError.
+void write_weights(const std::filesystem::path& file, const train::State& state, const Forms& forms,
+                   const DenseModel& dense, bool is_merged, Session& session);
+
+}  // namespace lowtide::ctdr

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "decompose/ranks.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "decompose/factors.h"
+#include "decompose/linear_algebra.h"
+#include "lowtide/errors.h"
+
+namespace lowtide::decompose {
+namespace {
+
+std::vector<double> values_of(const at::Tensor& matrix) {
+  const at::Tensor values = singular_values(matrix).contiguous();
+  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
+}
+
+TEST(Ranks, EvbmfFindsPlantedRanksUnderNoise) {
+  torch::manual_seed(1);
+  for (const std::int64_t rank : {0, 5, 10, 20, 40}) {
+    const at::Tensor planted =
+        at::randn({100, rank}, at::kDouble).matmul(at::randn({rank, 300}, at::kDouble));
+    const at::Tensor noisy = planted + at::randn({100, 300}, at::kDouble);
+    EXPECT_EQ(evbmf_rank(values_of(noisy), 100, 300), rank);
+    EXPECT_EQ(evbmf_rank(values_of(noisy.t()), 300, 100), rank);
+  }
+}
+
+TEST(Ranks, EnergyLeavesOutNoMoreThanItsShare) {
+  const std::vector<double> values = {3, 2, 1, 1};  // squares: 9 4 1 1
+  EXPECT_EQ(energy_rank(values, 0), 4);
+  EXPECT_EQ(energy_rank(values, 1.0 / 15), 3);
+  EXPECT_EQ(energy_rank(values, 2.0 / 15), 2);
+  EXPECT_EQ(energy_rank(values, 6.0 / 15), 1);
+  EXPECT_EQ(energy_rank(values, 1), 1);
+  EXPECT_THROW(static_cast<void>(energy_rank(values, -0.1)), InvalidInput);
+}
+
+TEST(Ranks, AreRoundedUpWhereThatIsLittle) {
+  EXPECT_EQ(rounded_rank(3, 64), 3);
+  EXPECT_EQ(rounded_rank(17, 64), 24);
+  EXPECT_EQ(rounded_rank(61, 62), 61);
+  EXPECT_EQ(rounded_rank(64, 64), 64);
+}
+
+TEST(Ranks, ACompressedFormKeepsItsShare) {
+  torch::manual_seed(1);
+  const Spectrum conv = spectrum_of(at::randn({64, 48, 3, 3}));
+  const Spectrum linear = spectrum_of(at::randn({100, 300}));
+  for (const double share : {0.5, 0.25, 0.1}) {
+    for (const Decomposition method :
+         {Decomposition::kTucker2, Decomposition::kCp3, Decomposition::kCp4}) {
+      const std::int64_t count = count_parameters(compressed_form(conv, method, share), conv.sizes);
+      EXPECT_LE(count, share * 64 * 48 * 9);
+      EXPECT_GT(count, 0.6 * share * 64 * 48 * 9);
+    }
+    const LayerForm form = compressed_form(linear, Decomposition::kSvd, share);
+    EXPECT_LE(count_parameters(form, linear.sizes), share * 100 * 300);
+  }
+}
+
+TEST(Ranks, OneLevelMeetsATargetAndSparesTheSensitive) {
+  torch::manual_seed(1);
+  const Spectrum spectrum = spectrum_of(at::randn({60, 60}));
+  const std::vector<WeightedSpectrum> layers = {{spectrum, Decomposition::kSvd, 1},
+                                                {spectrum, Decomposition::kSvd, 3}};
+  const std::vector<LayerForm> forms = forms_within(layers, 4000);
+  const std::int64_t first = count_parameters(forms[0], spectrum.sizes);
+  const std::int64_t second = count_parameters(forms[1], spectrum.sizes);
+  EXPECT_LE(first + second, 4000);
+  EXPECT_GT(first + second, 2500);
+  EXPECT_LT(first, second);
+  EXPECT_THROW(static_cast<void>(forms_within(layers, 10)), InvalidInput);
+}
+
+}  // namespace
+}  // namespace lowtide::decompose

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "decompose/rewrite.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "decompose/factors.h"
+#include "decompose/stand_in.h"
+#include "lowtide/errors.h"
+
+namespace lowtide::decompose {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+double distance(const at::Tensor& a, const at::Tensor& b) {
+  return ((a - b).norm() / b.norm()).item<double>();
+}
+
+// A model of a user's own: typed members, a Sequential, and weights that are used directly.
+struct Net : torch::nn::Module {
+  Net() {
+    conv = register_module("conv", torch::nn::Conv2d(torch::nn::Conv2dOptions(3, 8, 3).padding(1)));
+    rest = register_module(
+        "rest", torch::nn::Sequential(
+                    torch::nn::Conv2d(
+                        torch::nn::Conv2dOptions(8, 12, {3, 2}).stride({2, 1}).dilation({1, 2})),
+                    torch::nn::ReLU(), torch::nn::Conv2d(torch::nn::Conv2dOptions(12, 6, 1))));
+    wide = register_module("wide", torch::nn::Linear(6, 10));
+    narrow = register_module("narrow", torch::nn::Linear(10, 4));
+  }
+  at::Tensor forward(const at::Tensor& x) {
+    const at::Tensor y = rest->forward(conv->forward(x).relu()).mean({2, 3});
+    return at::linear(wide->forward(y).relu(), narrow->weight, narrow->bias);
+  }
+  torch::nn::Conv2d conv{nullptr};
+  torch::nn::Sequential rest{nullptr};
+  torch::nn::Linear wide{nullptr}, narrow{nullptr};
+};
+
+std::shared_ptr<Net> make_net() {
+  torch::manual_seed(1);
+  auto net = std::make_shared<Net>();
+  net->to(at::kDouble);
+  return net;
+}
+
+at::Tensor pictures() {
+  torch::manual_seed(2);
+  return at::randn({2, 3, 9, 8}, at::kDouble);
+}
+
+std::vector<std::string> names_of(const Net& net) { return net.named_parameters().keys(); }
+
+TEST(Rewrite, AtFullRankTheModelGivesTheSame) {
+  for (const bool is_reconstructed : {false, true}) {
+    auto net = make_net();
+    const at::Tensor before = net->forward(pictures());
+    decompose_layer(*net, "conv", {Decomposition::kTucker2, {3, 8}, is_reconstructed});
+    decompose_layer(*net, "rest.0", {Decomposition::kTucker2, {8, 12}, is_reconstructed});
+    decompose_layer(*net, "rest.2", {Decomposition::kSvd, {6}, is_reconstructed});
+    decompose_layer(*net, "wide", {Decomposition::kSvd, {6}, is_reconstructed});
+    decompose_layer(*net, "narrow", {Decomposition::kSvd, {4}, is_reconstructed});
+    EXPECT_LT(distance(net->forward(pictures()), before), 1e-9);
+  }
+}
+
+TEST(Rewrite, LayersComputeWhatTheirMergedWeightDoes) {
+  struct Case {
+    const char* layer;
+    LayerForm form;
+  };
+  const std::vector<Case> cases = {
+      {"conv", {Decomposition::kTucker2, {2, 5}}},   {"conv", {Decomposition::kCp3, {7}}},
+      {"rest.0", {Decomposition::kTucker2, {3, 4}}}, {"rest.0", {Decomposition::kCp3, {6}}},
+      {"rest.0", {Decomposition::kCp4, {6}}},        {"rest.0", {Decomposition::kCp4, {6}, true}},
+      {"rest.2", {Decomposition::kSvd, {2}}},        {"wide", {Decomposition::kSvd, {2}}}};
+  for (const Case& c : cases) {
+    auto net = make_net();
+    const at::Tensor exact = net->forward(pictures());
+    const DecomposedLayer told = decompose_layer(*net, c.layer, c.form);
+    const at::Tensor with_factors = net->forward(pictures());
+    EXPECT_GT(distance(with_factors, exact), 1e-6) << to_string(c.form);
+    EXPECT_GT(told.relative_error, 0);
+    EXPECT_EQ(merge_layers(*net), 1);
+    EXPECT_LT(distance(net->forward(pictures()), with_factors), 1e-9) << to_string(c.form);
+    EXPECT_EQ(names_of(*net).size(), names_of(*make_net()).size());
+  }
+}
+
+TEST(Rewrite, PaddingByNameIsTheSame) {
+  for (const bool is_same : {true, false}) {
+    torch::nn::Conv2dOptions options(4, 4, {3, 4});
+    if (is_same) options.padding(torch::kSame);
+    torch::nn::Sequential net(torch::nn::Conv2d(options.dilation(2)));
+    net->to(at::kDouble);
+    const at::Tensor x = at::randn({2, 4, 12, 12}, at::kDouble);
+    const at::Tensor before = net->forward(x);
+    decompose_layer(*net, "0", {Decomposition::kTucker2, {4, 4}});
+    EXPECT_LT(distance(net->forward(x), before), 1e-9);
+  }
+}
+
+TEST(Rewrite, FactorsTakeTheWeightsPlaceAmongTheParameters) {
+  auto net = make_net();
+  decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 3}});
+  decompose_layer(*net, "wide", {Decomposition::kSvd, {2}});
+  EXPECT_THAT(
+      names_of(*net),
+      ElementsAre("conv.weight_in", "conv.weight_core", "conv.weight_out", "conv.bias",
+                  "rest.0.weight", "rest.0.bias", "rest.2.weight", "rest.2.bias", "wide.weight_in",
+                  "wide.weight_out", "wide.bias", "narrow.weight", "narrow.bias"));
+  const std::vector<LayerInfo> layers = list_layers(*net);
+  EXPECT_EQ(layers[0].form, (LayerForm{Decomposition::kTucker2, {2, 3}}));
+  EXPECT_EQ(layers[0].parameters, 2 * 3 + 2 * 3 * 9 + 3 * 8);
+}
+
+TEST(Rewrite, FactorsAreTrained) {
+  auto net = make_net();
+  decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 4}});
+  decompose_layer(*net, "rest.0", {Decomposition::kCp3, {5}});
+  decompose_layer(*net, "wide", {Decomposition::kSvd, {3}, true});
+  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  const auto loss = [&] { return net->forward(pictures()).square().mean(); };
+  const double before = loss().item<double>();
+  for (int i = 0; i < 20; ++i) {
+    optimizer.zero_grad();
+    loss().backward();
+    for (const auto& item : net->named_parameters()) {
+      EXPECT_TRUE(item.value().grad().defined()) << item.key();
+    }
+    optimizer.step();
+  }
+  EXPECT_LT(loss().item<double>(), 0.8 * before);
+}
+
+TEST(Rewrite, ASavedStateIsLoadedIntoTheSameForm) {
+  auto net = make_net(), other = make_net();
+  decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 4}});
+  prepare_layer(*other, "conv", {Decomposition::kTucker2, {2, 4}});
+  EXPECT_GT(distance(other->forward(pictures()), net->forward(pictures())), 1e-3);
+  std::stringstream stream;
+  torch::save(net, stream);
+  torch::load(other, stream);
+  EXPECT_TRUE(at::equal(other->forward(pictures()), net->forward(pictures())));
+}
+
+TEST(Rewrite, FactorsMoveToAnotherTypeWithTheModel) {
+  auto net = make_net();
+  decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 4}});
+  net->to(at::kFloat);
+  EXPECT_EQ(net->forward(pictures().to(at::kFloat)).scalar_type(), at::kFloat);
+}
+
+TEST(Rewrite, OtherOperatorsRefuseADecomposedWeight) {
+  auto net = make_net();
+  decompose_layer(*net, "wide", {Decomposition::kSvd, {3}});
+  try {
+    static_cast<void>(net->wide->weight + 1);
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the weight of layer 'wide' is decomposed, and aten::add"));
+  }
+}
+
+TEST(Rewrite, InputsOfLayersAreObservedAndNothingElseChanges) {
+  auto net = make_net();
+  const at::Tensor before = net->forward(pictures());
+  const auto inputs =
+      observe_inputs(*net, [&] { EXPECT_TRUE(at::equal(net->forward(pictures()), before)); });
+  EXPECT_EQ(inputs.size(), 5U);
+  EXPECT_EQ(inputs.at("conv").sizes, (std::vector<std::int64_t>{2, 3, 9, 8}));
+  EXPECT_EQ(inputs.at("narrow").sizes, (std::vector<std::int64_t>{2, 10}));
+  EXPECT_FALSE(inputs.at("conv").needs_gradient);
+  EXPECT_TRUE(inputs.at("narrow").needs_gradient);
+  EXPECT_TRUE(stand_in_of(net->narrow->weight) == nullptr);
+  EXPECT_TRUE(at::equal(net->forward(pictures()), before));
+}
+
+std::string refusal(torch::nn::Module& model, const std::string& layer, const LayerForm& form) {
+  try {
+    decompose_layer(model, layer, form);
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Rewrite, WhatCannotBeDecomposedIsRefusedWithAReason) {
+  const LayerForm svd = {Decomposition::kSvd, {2}}, tucker = {Decomposition::kTucker2, {2, 2}};
+  auto net = make_net();
+  EXPECT_THAT(refusal(*net, "wid", svd), HasSubstr("did you mean 'wide'"));
+  EXPECT_THAT(refusal(*net, "wide", tucker), HasSubstr("layer 'wide': tucker2 is for"));
+  decompose_layer(*net, "wide", svd);
+  EXPECT_THAT(refusal(*net, "wide", svd), HasSubstr("decomposed already"));
+  torch::nn::Sequential grouped(torch::nn::Conv2d(torch::nn::Conv2dOptions(4, 4, 3).groups(2)));
+  EXPECT_THAT(refusal(*grouped, "0", tucker), HasSubstr("a grouped convolution (2 groups)"));
+  torch::nn::Linear first(4, 4);
+  auto tied = std::make_shared<torch::nn::Module>();
+  tied->register_module("first", first);
+  tied->register_module("again", first);
+  EXPECT_THAT(refusal(*tied, "first", svd), HasSubstr("shared with another layer"));
+  // Nothing changed.
+  EXPECT_TRUE(stand_in_of(first->weight) == nullptr);
+}
+
+}  // namespace
+}  // namespace lowtide::decompose

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""`lowtide decompose`: what it finds on a small net, and what it does with bad input."""
+
+import json
+import unittest
+
+from training import DOES_NOT_FIT, FAILED, USAGE, TrainTest
+
+NET = ("lenet5", "--device", "cpu", "--batch", "100")
+
+
+class Decompose(TrainTest):
+    CASES = [
+        (("decompose",), "MODEL is required"),
+        (("decompose", *NET, "--method", "tuker2"), "did you mean 'tucker2'?"),
+        (("decompose", *NET, "--rank", "0"), "--rank: a rank must be a whole number of at least 1, not 0"),
+        (("decompose", *NET, "--rank", "many"), "unknown rank 'many'; known are evbmf"),
+        (("decompose", *NET, "--rank", "energy=2"), "energy must be between 0 and 1, not 2"),
+        (("decompose", *NET, "--max-accuracy-loss", "-1"), "--max-accuracy-loss"),
+        (("decompose", *NET, "--budget", "lots"), "not a size: 'lots'"),
+        (("decompose", *NET, "--max-batch-within", "40%"), "is a size, such as 8GiB"),
+        (("decompose", *NET, "--merge"), "add --output FILE"),
+    ]
+
+    def test_bad_options_are_named_with_what_to_do(self):
+        for arguments, message in self.CASES:
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.fail_with(USAGE, *arguments))
+
+    def last_line_of_failure(self, code, *arguments):
+        done = self.run_program(*arguments)
+        self.assertEqual(code, done.returncode, done.stderr)
+        return done.stderr.splitlines()[-1]
+
+    def test_from_a_checkpoint_to_weights_and_back(self):
+        self.assertIn("there is no checkpoint in nowhere",
+                      self.last_line_of_failure(FAILED, "decompose", *NET, "--checkpoint", "nowhere"))
+        self.succeed("train", *NET, "--steps", "60", "--checkpoint", "run")
+        started = ("decompose", *NET, "--checkpoint", "run")
+        self.assertIn("the largest rank that could help is",
+                      self.last_line_of_failure(FAILED, *started, "--rank", "5000"))
+        refusal = self.last_line_of_failure(DOES_NOT_FIT, *started, "--budget", "100KiB")
+        self.assertIn("the smallest budget that was found to work is", refusal)
+        found = json.loads(self.succeed(*started, "--rank", "compression=0.5", "--everywhere", "--max-accuracy-loss",
+                                        "30", "--json", "-o", "weights.safetensors"))
+        self.assertLess(found["parameters"], 0.6 * found["parameters_before"])
+        self.assertTrue(found["accuracy_is_back"])
+        forms = {layer["layer"]: layer["form"] for layer in found["layers"]}
+        self.assertTrue(forms["c5"].startswith("svd "), forms)
+        header = (self.folder / "weights.safetensors").read_bytes()
+        self.assertIn(b'"c5.weight_in"', header)
+        self.assertIn(b'"form/c5"', header)
+        self.assertNotIn(b'"c5.weight"', header)
+
+
+if __name__ == "__main__":
+    unittest.main()
