@@ -80,6 +80,10 @@ std::vector<AddVerb> torch_verbs() {
             "Decompose the weights of a trained model where that pays, and fine-tune it");
       },
       [](CLI::App& program) {
+        return add_forwarded(program, "estimate",
+                             "Tell how much memory a training would take, before anything runs");
+      },
+      [](CLI::App& program) {
         return add_forwarded(program, "doctor",
                              "Tell what this machine offers, and what is missing");
       },

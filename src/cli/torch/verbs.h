@@ -16,6 +16,7 @@ Verb add_decompose(CLI::App& program);
 // `compare --measure`, and `compare` of a model without that.
 Verb add_measured_compare(CLI::App& program);
 Verb add_compare_plans(CLI::App& program);
+Verb add_estimate(CLI::App& program);
 Verb add_doctor(CLI::App& program);
 Verb add_models(CLI::App& program);
 

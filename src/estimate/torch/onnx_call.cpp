@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#include "estimate/torch/onnx_call.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "base/check.h"
+
+namespace lowtide::estimate {
+
+at::Tensor OnnxCall::tensor(std::size_t i) const {
+  LT_REQUIRE(has(i), "the op ", node.op, " '", node.name, "' lacks its input ", i);
+  if (inputs[i].tensor.defined()) return inputs[i].tensor;
+  const auto length = static_cast<std::int64_t>(inputs[i].integers->size());
+  return inputs[i].is_scalar ? at::empty({}, at::kLong) : at::empty({length}, at::kLong);
+}
+
+std::vector<std::int64_t> OnnxCall::integers(std::size_t i) const {
+  LT_REQUIRE(i < inputs.size() && inputs[i].integers, "the op ", node.op, " '", node.name,
+             "' wants numbers as its input ", i, " that are only known when the model runs");
+  return *inputs[i].integers;
+}
+
+const OnnxAttribute* OnnxCall::attribute(std::string_view name) const {
+  for (const OnnxAttribute& attribute : node.attributes) {
+    if (attribute.name == name) return &attribute;
+  }
+  return nullptr;
+}
+
+std::int64_t OnnxCall::integer(std::string_view name, std::int64_t otherwise) const {
+  const OnnxAttribute* found = attribute(name);
+  return found == nullptr ? otherwise : found->integer;
+}
+
+double OnnxCall::number(std::string_view name, double otherwise) const {
+  const OnnxAttribute* found = attribute(name);
+  return found == nullptr ? otherwise : found->number;
+}
+
+std::vector<std::int64_t> OnnxCall::integers(std::string_view name,
+                                             std::vector<std::int64_t> otherwise) const {
+  const OnnxAttribute* found = attribute(name);
+  return found == nullptr || found->integers.empty() ? std::move(otherwise) : found->integers;
+}
+
+std::optional<std::vector<std::int64_t>> OnnxCall::integers(std::string_view name,
+                                                            std::size_t input) const {
+  if (const OnnxAttribute* found = attribute(name)) return found->integers;
+  if (has(input)) return integers(input);
+  return std::nullopt;
+}
+
+const OnnxOp* find_onnx_op(const std::string& name) {
+  static const std::unordered_map<std::string, OnnxOp> table = [] {
+    std::vector<std::pair<std::string, OnnxOp>> ops;
+    add_layer_ops(ops);
+    add_tensor_ops(ops);
+    return std::unordered_map<std::string, OnnxOp>(ops.begin(), ops.end());
+  }();
+  const auto found = table.find(name);
+  return found == table.end() ? nullptr : &found->second;
+}
+
+at::ScalarType scalar_type_of(std::int32_t onnx_type) {
+  switch (onnx_type) {
+    case 1:
+      return at::kFloat;
+    case 2:
+      return at::kByte;
+    case 3:
+      return at::kChar;
+    case 5:
+      return at::kShort;
+    case 6:
+      return at::kInt;
+    case 7:
+      return at::kLong;
+    case 9:
+      return at::kBool;
+    case 10:
+      return at::kHalf;
+    case 11:
+      return at::kDouble;
+    case 16:
+      return at::kBFloat16;
+    default:
+      throw InvalidInput(base::concat("ONNX's type ", onnx_type, " is not known"));
+  }
+}
+
+std::vector<OnnxValue> one(at::Tensor tensor) { return {OnnxValue{.tensor = std::move(tensor)}}; }
+
+}  // namespace lowtide::estimate

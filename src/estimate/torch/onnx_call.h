@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "estimate/onnx_graph.h"
+
+namespace lowtide::estimate {
+
+// A value of an ONNX graph while it is run on shapes. Shapes are computed by graphs too, so that
+// short rows of whole numbers are known; such a value may have no tensor.
+struct OnnxValue {
+  at::Tensor tensor{};
+  std::optional<std::vector<std::int64_t>> integers{};
+  // With `integers`: whether it is one number without axes.
+  bool is_scalar = false;
+
+  bool is_there() const { return tensor.defined() || integers.has_value(); }
+};
+
+// One op with its inputs.
+struct OnnxCall {
+  const OnnxNode& node;
+  std::vector<OnnxValue> inputs;
+  std::int64_t opset = 0;
+  // Of the inputs in the file, and as it was asked for: shapes in the file that begin with the one
+  // mean the other.
+  std::int64_t file_batch = -1;
+  std::int64_t batch = 1;
+
+  bool has(std::size_t i) const { return i < inputs.size() && inputs[i].is_there(); }
+  // Throws InvalidInput if it is not there.
+  at::Tensor tensor(std::size_t i) const;
+  // Throws InvalidInput if the numbers are not known.
+  std::vector<std::int64_t> integers(std::size_t i) const;
+
+  const OnnxAttribute* attribute(std::string_view name) const;
+  std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  double number(std::string_view name, double otherwise) const;
+  std::vector<std::int64_t> integers(std::string_view name,
+                                     std::vector<std::int64_t> otherwise) const;
+  // The attribute, or from a later opset on the input; nothing if neither is there.
+  std::optional<std::vector<std::int64_t>> integers(std::string_view name, std::size_t input) const;
+};
+
+using OnnxOp = std::function<std::vector<OnnxValue>(const OnnxCall&)>;
+
+// Null: not known.
+const OnnxOp* find_onnx_op(const std::string& name);
+// Those that make networks, and those that only move and compute numbers.
+void add_layer_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+void add_tensor_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+
+// Of TensorProto.DataType. Throws InvalidInput for one that torch does not have.
+at::ScalarType scalar_type_of(std::int32_t onnx_type);
+
+std::vector<OnnxValue> one(at::Tensor tensor);
+
+}  // namespace lowtide::estimate
