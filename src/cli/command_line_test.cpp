@@ -71,7 +71,7 @@ TEST(CommandLine, UsageErrorsAreOneLineAndSayWhatToDo) {
       {{}, "no verb given; known are check, plan, simulate, compare, policies, report, train"},
       {{"plam"},
        "unknown verb 'plam'; known are check, plan, simulate, compare, policies, report, train, "
-       "verify, profile, max-batch, decompose, estimate, doctor, models; did you mean "
+       "verify, profile, max-batch, decompose, estimate, doctor, models, run; did you mean "
        "'plan'?"},
       {{"plan", "-", "--bugdet", "1"},
        "unknown option '--bugdet'; did you mean '--budget'?; try "

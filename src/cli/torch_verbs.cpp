@@ -49,6 +49,18 @@ Verb add_forwarded(CLI::App& program, const char* name, const char* summary) {
   throw Error(base::concat("cannot run ", program, ": ", std::strerror(errno)));
 }
 
+// The Python package has it.
+Verb add_run(CLI::App& program) {
+  CLI::App* verb = program.add_subcommand("run", "Run a Python script inside a memory budget");
+  verb->set_help_flag();
+  verb->prefix_command();
+  return Verb{verb, [verb](Console&) -> ExitCode {
+                std::vector<std::string> arguments = verb->remaining();
+                arguments.insert(arguments.begin(), {"python3", "-m", "lowtide", "run"});
+                become("python3", std::move(arguments));
+              }};
+}
+
 }  // namespace
 
 void run_torch_program(const std::string& verb, std::vector<std::string> arguments) {
@@ -89,7 +101,8 @@ std::vector<AddVerb> torch_verbs() {
       },
       [](CLI::App& program) {
         return add_forwarded(program, "models", "List the models that can be trained");
-      }};
+      },
+      add_run};
 }
 
 }  // namespace lowtide::cli

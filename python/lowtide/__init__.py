@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Name a memory budget, and your model trains inside it, bit for bit as it would without.
+
+    import lowtide
+
+    with lowtide.budget("8GiB"):
+        train()
+"""
+
+from . import _library
+
+_library.library()
+
+from . import _compiled, _distributed, _readers, _steps, _threads  # noqa: E402  (each adds its patches)
+from ._budget import budget, disable, enable  # noqa: E402
+from ._library import DeviceError, Error  # noqa: E402
+from ._measuring import LargestBatches, Trace, Verdict, max_batch, trace, verify  # noqa: E402
+from ._report import Report, last_report  # noqa: E402
+from ._session import Session, end_step, hold, memory_stats  # noqa: E402
+
+__version__ = _library.library().lowtide_version().decode()
+
+__all__ = ["DeviceError", "Error", "LargestBatches", "Report", "Session", "Trace", "Verdict",
+           "budget", "disable", "enable", "end_step", "hold", "last_report", "max_batch",
+           "memory_stats", "trace", "verify"]

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Graphs of torch.compile use their tensors by address. While one runs, what it takes and makes
+stays on the device; between two of them, what it took and gave is managed as anything else."""
+
+import functools
+
+import torch
+
+from . import _patching, _readers, _session
+
+_patches = _patching.Patches()
+_is_installed = False
+
+
+def _tensors(values):
+    return [value for value in values if isinstance(value, torch.Tensor)]
+
+
+def _runs_opaquely(original):
+    @functools.wraps(original)
+    def call(self, inputs):
+        session = _session.current()
+        if session is None:
+            return original(self, inputs)
+        # The graph empties the list.
+        with session.opaque(_tensors(inputs)), _readers.nothing_is_kept():
+            outputs = original(self, inputs)
+        # No op has shown these yet.
+        for tensor in _tensors(outputs if isinstance(outputs, (tuple, list)) else ()):
+            with _session.hold(tensor):
+                pass
+        return outputs
+    return call
+
+
+def _wrap(module):
+    if _is_installed:
+        _patches.replace(module.CompiledFxGraph, "__call__", _runs_opaquely)
+
+
+def _install():
+    global _is_installed
+    _is_installed = True
+    _patching.after_import("torch._inductor.output_code", _wrap)
+
+
+def _remove():
+    global _is_installed
+    _is_installed = False
+    _patches.undo()
+
+
+_session.add_patch(_install, _remove)

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Readers of memory that torch's dispatcher does not see: numpy, DLPack, pickle and the like.
+
+While a session is open they are wrapped: what they read is brought back first. Whoever gets an
+address keeps the storage on the device for good, since nobody says when the address is not used any
+more; the others keep it only while they read.
+"""
+
+import contextlib
+import functools
+import threading
+
+import torch
+
+from . import _patching, _session
+
+_patches = _patching.Patches()
+_thread = threading.local()
+
+
+@contextlib.contextmanager
+def nothing_is_kept():
+    """Inside, addresses that this thread asks for keep nothing: the caller has seen to that."""
+    before = getattr(_thread, "is_passing", False)
+    _thread.is_passing = True
+    try:
+        yield
+    finally:
+        _thread.is_passing = before
+
+
+def _is_passing():
+    return getattr(_thread, "is_passing", False) or _session.current() is None
+
+
+def _keeps_tensor(original):
+    """An address of the tensor's memory is handed out."""
+    @functools.wraps(original)
+    def reader(self, *arguments, **options):
+        if not _is_passing():
+            _session.current().hold(self)
+        return original(self, *arguments, **options)
+    return reader
+
+
+def _reads_tensor(original):
+    @functools.wraps(original)
+    def reader(self, *arguments, **options):
+        if _is_passing():
+            return original(self, *arguments, **options)
+        with _session.hold(self):
+            return original(self, *arguments, **options)
+    return reader
+
+
+def _keeps_storage(original):
+    @functools.wraps(original)
+    def reader(self):
+        if getattr(_thread, "is_saving", False):
+            # torch.save only tells storages apart by their addresses.
+            return self._cdata
+        if not _is_passing():
+            _session.current().hold_storage(self)
+        return original(self)
+    return reader
+
+
+@contextlib.contextmanager
+def _storage_held(storage):
+    session = None if _is_passing() else _session.current()
+    if session:
+        session.hold_storage(storage)
+    try:
+        yield
+    finally:
+        if session and session is _session.current():
+            session.release_storage(storage)
+
+
+def _reads_storage(original):
+    @functools.wraps(original)
+    def reader(self, *arguments, **options):
+        with _storage_held(self):
+            return original(self, *arguments, **options)
+    return reader
+
+
+class _Writer:
+    """A zip file being written by torch.save, which reads each storage when its turn comes: so no
+    more than one of them has to be on the device for that."""
+
+    def __init__(self, writer):
+        self._writer = writer
+
+    def __getattr__(self, name):
+        return getattr(self._writer, name)
+
+    def write_record(self, name, source, size):
+        if not isinstance(source, torch.UntypedStorage):
+            return self._writer.write_record(name, source, size)
+        with _storage_held(source):
+            return self._writer.write_record(name, source, size)
+
+
+def _saves(original):
+    @functools.wraps(original)
+    def save(obj, file, *arguments, **options):
+        is_zip = isinstance(file, torch._C.PyTorchFileWriter)
+        _thread.is_saving = True
+        try:
+            return original(obj, _Writer(file) if is_zip else file, *arguments, **options)
+        finally:
+            _thread.is_saving = False
+    return save
+
+
+def _flattens(original):
+    """cuDNN's recurrent layers compare addresses of weights and do not keep them."""
+    @functools.wraps(original)
+    def flatten_parameters(self):
+        with nothing_is_kept(), _session.hold(*self._flat_weights):
+            return original(self)
+    return flatten_parameters
+
+
+def _install():
+    for name in ("numpy", "__dlpack__", "data_ptr"):
+        _patches.replace(torch.Tensor, name, _keeps_tensor)
+    # is_shared() of what is away would end the process.
+    for name in ("tolist", "__deepcopy__", "is_shared", "is_pinned", "share_memory_"):
+        _patches.replace(torch.Tensor, name, _reads_tensor)
+    for owner, name in ((torch.utils.dlpack, "to_dlpack"), (torch, "to_dlpack")):
+        _patches.replace(owner, name, _keeps_tensor)
+    _patches.replace(torch.UntypedStorage, "data_ptr", _keeps_storage)
+    for name in ("__getitem__", "_write_file", "_set_from_file", "copy_", "fill_", "resize_", "tolist", "clone",
+                 "cpu", "cuda", "is_shared", "is_pinned", "_share_fd_cpu_", "_share_filename_cpu_",
+                 "_share_cuda_", "_byteswap"):
+        _patches.replace(torch.UntypedStorage, name, _reads_storage)
+    for name in ("_save", "_legacy_save"):
+        _patches.replace(torch.serialization, name, _saves)
+    _patches.replace(torch.nn.RNNBase, "flatten_parameters", _flattens)
+
+
+_session.add_patch(_install, _patches.undo)

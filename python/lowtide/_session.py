@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Open sessions, one inside the other, and what is changed in torch while there is any."""
+
+import contextlib
+import ctypes
+import json
+import threading
+
+from . import _library, _report
+
+# The innermost one last. Sessions are opened and closed by one thread at a time.
+_open_sessions = []
+# What is done when the first session opens and when the last one closes: (install, remove).
+_patches = []
+# The statistics of the session that was closed last.
+_last_stats = {}
+
+
+def add_patch(install, remove):
+    """Has `install` called whenever a first session opens, and `remove` when the last closes."""
+    _patches.append((install, remove))
+
+
+def current():
+    """The innermost session; None if there is none."""
+    return _open_sessions[-1] if _open_sessions else None
+
+
+class Session:
+    """A budget over one device, until close(). Options: see lowtide.budget."""
+
+    def __init__(self, *, report=False, **options):
+        pointer = ctypes.c_void_p()
+        text = json.dumps({name: value for name, value in options.items() if value is not None})
+        _library.call("lowtide_open", text.encode(), ctypes.byref(pointer))
+        self._pointer = pointer
+        self.thread = threading.get_ident()
+        self._is_reported = report
+        if report:
+            self.capture_next_step()
+        if not _open_sessions:
+            for install, _ in _patches:
+                install()
+        _open_sessions.append(self)
+
+    def close(self):
+        """Brings everything back and ends the budget. Does nothing the second time."""
+        if self._pointer is None:
+            return
+        if current() is not self:
+            raise _library.Error("sessions must be closed in the reverse order of their opening")
+        _last_stats.clear()
+        _last_stats.update(self.stats())
+        if self._is_reported:
+            _report.remember(self)
+        _open_sessions.pop()
+        if not _open_sessions:
+            for _, remove in reversed(_patches):
+                remove()
+        pointer, self._pointer = self._pointer, None
+        _library.call("lowtide_close", pointer)
+
+    def _call(self, name, *arguments):
+        if self._pointer is None:
+            raise _library.Error("this session is closed")
+        _library.call(name, self._pointer, *arguments)
+
+    def end_step(self, failed=False):
+        """Tells where a training step ends. Optimizers do that by themselves."""
+        self._call("lowtide_end_step", int(failed))
+
+    def hold(self, tensor):
+        """Brings a tensor back and keeps it on the device until release() is called as often."""
+        self._call("lowtide_hold_tensor", tensor._cdata)
+
+    def release(self, tensor):
+        self._call("lowtide_release_tensor", tensor._cdata)
+
+    def hold_storage(self, storage):
+        self._call("lowtide_hold_storage", storage._cdata)
+
+    def release_storage(self, storage):
+        self._call("lowtide_release_storage", storage._cdata)
+
+    @contextlib.contextmanager
+    def opaque(self, tensors=()):
+        """While code runs that goes around torch's dispatcher: `tensors`, and what ops use or make
+        meanwhile, stay on the device."""
+        held = []
+        self._call("lowtide_begin_opaque")
+        try:
+            for tensor in tensors:
+                self.hold(tensor)
+                held.append(tensor)
+            yield
+        finally:
+            for tensor in held:
+                self.release(tensor)
+            self._call("lowtide_end_opaque")
+
+    def name(self, tensor, name, layer=""):
+        """What captured steps and reports call the tensor, and the layer that it belongs to."""
+        self._call("lowtide_name", tensor._cdata, name.encode(), layer.encode())
+
+    def name_parameters(self, module):
+        """Names all parameters and buffers of a module."""
+        for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+            self.name(tensor, name, name.rpartition(".")[0])
+
+    def stats(self):
+        """What was done so far, by the names of C++'s SessionStats."""
+        if self._pointer is None:
+            raise _library.Error("this session is closed")
+        return json.loads(_library.text_of("lowtide_stats", self._pointer))
+
+    def reset_peaks(self):
+        self._call("lowtide_reset_peaks")
+
+    def capture_next_step(self):
+        self._call("lowtide_capture_next_step")
+
+    def captured(self, name="captured"):
+        """The captured step as the text of a trace file."""
+        return _library.text_of("lowtide_captured", self._pointer, name.encode())
+
+    def run_record(self, title):
+        """The captured step and what was done with it, for reports."""
+        return _library.text_of("lowtide_run_record", self._pointer, title.encode())
+
+
+def forget():
+    """In a forked process: the sessions are the parent's."""
+    _open_sessions.clear()
+    for _, remove in reversed(_patches):
+        remove()
+
+
+def bytes_of(size, options):
+    """How many bytes a size such as "8GiB" is."""
+    session = Session(budget=size, device=options.get("device"))
+    try:
+        return session.stats()["budget_bytes"]
+    finally:
+        session.close()
+
+
+def memory_stats():
+    """What the innermost session did so far; without one, what the last session did."""
+    session = current()
+    return session.stats() if session else dict(_last_stats)
+
+
+@contextlib.contextmanager
+def hold(*tensors):
+    """Keeps tensors on the device while their addresses are used: `with lowtide.hold(weight):`."""
+    session = current()
+    held = []
+    try:
+        for tensor in tensors if session else ():
+            session.hold(tensor)
+            held.append(tensor)
+        yield
+    finally:
+        # The session may have been closed inside: then nothing is held any more.
+        for tensor in held if session and session is current() else ():
+            session.release(tensor)
+
+
+def end_step():
+    """Tells the innermost session that a step ends, for loops without an optimizer of torch."""
+    session = current()
+    if session:
+        session.end_step()

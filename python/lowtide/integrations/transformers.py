@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""For Hugging Face's Trainer:
+
+    Trainer(..., callbacks=[LowtideCallback("8GiB")])
+"""
+
+import transformers
+
+from .. import _budget
+
+
+class LowtideCallback(transformers.TrainerCallback):
+    """A budget from the beginning of the training to its end; takes what lowtide.budget takes. What
+    was done is logged with the training's other figures, and is in `stats` afterwards."""
+
+    def __init__(self, budget, **options):
+        self._make = lambda: _budget.budget(budget, **options)
+        self._budget = None
+        self.stats = {}
+
+    def on_train_begin(self, args, state, control, **_):
+        # The training before may have ended by an exception, of which nobody told us.
+        self._end()
+        self._budget = self._make()
+        self._budget.__enter__()
+
+    def on_train_end(self, args, state, control, **_):
+        self._end()
+
+    def on_log(self, args, state, control, logs=None, **_):
+        if self._budget is None:
+            return
+        stats = self._budget.stats()
+        figures = {f"lowtide_{name}": stats[name] for name in ("peak_bytes", "evictions")}
+        # The history has its own copy of the row, made before.
+        for row in (logs, *state.log_history[-1:]):
+            if row is not None:
+                row.update(figures)
+
+    def _end(self):
+        if self._budget is None:
+            return
+        self.stats = self._budget.stats()
+        budget, self._budget = self._budget, None
+        budget.__exit__(None, None, None)

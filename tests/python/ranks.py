@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""What test_launch.py runs under torchrun: two ranks train a net by DDP or FSDP2, over gloo.
+
+usage: ranks.py ddp|fsdp FOLDER; each rank writes its parameters and statistics there."""
+
+import pathlib
+import sys
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
+
+
+def main(kind, folder):
+    dist.init_process_group("gloo")
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (
+        torch.nn.Linear(256, 256), torch.nn.GELU())])
+    if kind == "ddp":
+        model = DistributedDataParallel(model)
+    else:
+        for layer in model:
+            fully_shard(layer)
+        fully_shard(model)
+    optimizer = torch.optim.AdamW(model.parameters())
+    torch.manual_seed(10 + dist.get_rank())
+    for _ in range(4):
+        loss = model(torch.randn(512, 256)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    result = {"loss": loss.item(), "stats": {}}
+    state = model.state_dict()
+    result["state"] = {key: (value.full_tensor() if hasattr(value, "full_tensor") else value)
+                       .clone() for key, value in state.items()}
+    if "lowtide" in sys.modules:
+        result["stats"] = sys.modules["lowtide"].memory_stats()
+    torch.save(result, pathlib.Path(folder) / f"{dist.get_rank()}.pt")
+    dist.destroy_process_group()
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Budgets for blocks and functions, their options and their errors."""
+
+import subprocess
+import sys
+import threading
+import unittest
+
+import torch
+
+import lowtide
+import training
+
+
+def small_net():
+    torch.manual_seed(1)
+    layers = []
+    for _ in range(6):
+        layers += [torch.nn.Linear(256, 256), torch.nn.GELU(), torch.nn.Dropout(0.1)]
+    return torch.nn.Sequential(*layers)
+
+
+def batch():
+    return torch.randn(512, 256)
+
+
+class Budget(unittest.TestCase):
+    def test_training_inside_it_has_the_same_bits(self):
+        training.check_identity(self, small_net(), batch, 0.4)
+
+    def test_a_share_of_the_plain_peak_holds_from_the_third_step_on(self):
+        model = small_net()
+        optimizer = torch.optim.AdamW(model.parameters())
+        with lowtide.budget("50%", device="cpu") as budget:
+            for step in range(5):
+                model(batch()).square().mean().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+                if step == 0:
+                    self.assertEqual(budget.stats()["budget_bytes"], 0)
+            stats = budget.stats()
+        self.assertGreater(stats["budget_bytes"], 0)
+        self.assertLessEqual(stats["peak_bytes"], stats["budget_bytes"])
+        self.assertGreater(stats["evictions"], 0)
+
+    def test_is_a_decorator_too(self):
+        @lowtide.budget("1GiB", device="cpu")
+        def budget_inside():
+            return lowtide.memory_stats()["budget_bytes"]
+        self.assertEqual(budget_inside(), 1 << 30)
+        self.assertEqual(budget_inside(), 1 << 30)
+
+    def test_nests_and_the_innermost_counts(self):
+        with lowtide.budget("2GiB", device="cpu"):
+            with lowtide.budget("1GiB", device="cpu"):
+                self.assertEqual(lowtide.memory_stats()["budget_bytes"], 1 << 30)
+            self.assertEqual(lowtide.memory_stats()["budget_bytes"], 2 << 30)
+
+    def test_can_be_enabled_and_disabled(self):
+        lowtide.enable("1GiB", device="cpu")
+        try:
+            self.assertEqual(lowtide.memory_stats()["budget_bytes"], 1 << 30)
+        finally:
+            lowtide.disable()
+        with self.assertRaisesRegex(RuntimeError, "without lowtide.enable"):
+            lowtide.disable()
+
+    def test_an_exception_ends_it_and_torch_is_as_before(self):
+        before = (torch.Tensor.__dict__.get("numpy"), threading.Thread.run)
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            with lowtide.budget("1GiB", device="cpu"):
+                self.assertNotEqual(threading.Thread.run, before[1])
+                raise ZeroDivisionError("mine")
+        self.assertEqual((torch.Tensor.__dict__.get("numpy"), threading.Thread.run), before)
+        self.assertIsNone(lowtide._session.current())
+
+    def test_statistics_outlive_it(self):
+        with lowtide.budget("1GiB", device="cpu"):
+            kept = torch.randn(1000, 1000)
+        self.assertGreaterEqual(lowtide.memory_stats()["peak_bytes"], kept.nbytes)
+
+
+class Errors(unittest.TestCase):
+    def test_too_small_a_budget_is_torchs_own_error_with_one_argument(self):
+        with self.assertRaises(torch.OutOfMemoryError) as caught:
+            training.train(small_net(), batch, budget="1MiB")
+        self.assertEqual(len(caught.exception.args), 1)
+        self.assertRegex(caught.exception.args[0], "The budget of 1.00 MiB cannot be kept")
+        # And all is well afterwards.
+        training.check_identity(self, small_net(), batch, 0.5)
+
+    def test_what_is_no_budget_is_refused(self):
+        for bad in ("0%", "x%", "-5%"):
+            with self.subTest(bad), self.assertRaisesRegex(ValueError, "share of the plain peak"):
+                lowtide.budget(bad)
+        for bad in (None, True, 1.5):
+            with self.subTest(bad), self.assertRaises(TypeError):
+                lowtide.budget(bad)
+        for bad in ("", "8 parsecs", 0):
+            with self.subTest(bad), self.assertRaises(ValueError):
+                with lowtide.budget(bad, device="cpu"):
+                    pass
+
+    def test_unknown_options_are_answered_with_the_nearest(self):
+        with self.assertRaisesRegex(ValueError, "did you mean 'spill_dir'"):
+            with lowtide.budget("1GiB", spil_dir="."):
+                pass
+
+    def test_a_device_that_is_not_there_is_said_to_be(self):
+        with self.assertRaises(lowtide.DeviceError):
+            with lowtide.budget("1GiB", device="cuda:99"):
+                pass
+
+    def test_a_budget_can_be_entered_once_at_a_time(self):
+        budget = lowtide.budget("1GiB", device="cpu")
+        with budget, self.assertRaisesRegex(RuntimeError, "in force already"):
+            with budget:
+                pass
+        with self.assertRaisesRegex(RuntimeError, "not in force"):
+            budget.stats()
+
+
+class Import(unittest.TestCase):
+    def test_another_torch_is_an_import_error_that_says_what_to_do(self):
+        script = ("import torch; torch.__version__ = '2.99.0'\n"
+                  "try:\n  import lowtide\nexcept ImportError as error:\n  print(error)")
+        result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                                check=True)
+        self.assertRegex(result.stdout, r"built for torch 2\.\d+, but torch 2\.99\.0 is imported")
+
+    def test_a_missing_library_is_said_to_be(self):
+        script = ("import os; os.environ['LOWTIDE_LIBRARY'] = '/nowhere/liblowtide.so'\n"
+                  "try:\n  import lowtide\nexcept ImportError as error:\n  print(error)")
+        result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                                check=True)
+        self.assertIn("there is no library at /nowhere/liblowtide.so", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

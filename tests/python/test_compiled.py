@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Code that goes around the dispatcher: graphs of torch.compile, and operators of one's own."""
+
+import contextlib
+import os
+import unittest
+
+import torch
+import torchvision
+
+import lowtide
+import training
+
+
+class Block(torch.nn.Module):
+    """A block of a GPT."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.norm1, self.norm2 = torch.nn.LayerNorm(width), torch.nn.LayerNorm(width)
+        self.qkv = torch.nn.Linear(width, 3 * width)
+        self.mlp = torch.nn.Sequential(torch.nn.Linear(width, 4 * width), torch.nn.GELU(),
+                                       torch.nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        q, k, v = (part.unflatten(-1, (4, -1)).transpose(1, 2)
+                   for part in self.qkv(self.norm1(x)).chunk(3, -1))
+        attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + attended.transpose(1, 2).flatten(2)
+        return x + self.mlp(self.norm2(x))
+
+
+def gpt():
+    torch.manual_seed(4)
+    return torch.nn.Sequential(*[Block(64) for _ in range(3)])
+
+
+def gpt_batch():
+    return torch.randn(16, 64, 64)
+
+
+def small_gpt_batch():
+    return torch.randn(2, 64, 64)
+
+
+def resnet():
+    torch.manual_seed(4)
+    return torchvision.models.resnet18(num_classes=10)
+
+
+def resnet_batch():
+    return torch.randn(8, 3, 32, 32)
+
+
+def compiled_whole(model):
+    return torch.compile(model)
+
+
+def compiled_by_blocks(model):
+    for name, child in list(model.named_children()):
+        if any(True for _ in child.parameters()):
+            setattr(model, name, torch.compile(child))
+    return model
+
+
+def steps(model, make_batch, budget=None, count=3):
+    """Like training.train(), for a model that is not copied: compiled code stays compiled."""
+    optimizer = torch.optim.AdamW(model.parameters())
+    torch.manual_seed(7)
+    losses, stats = [], {}
+    with lowtide.budget(budget, device="cpu", floor_bytes=4096) if budget else (
+            contextlib.nullcontext()):
+        for _ in range(count):
+            loss = model(make_batch()).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        if budget:
+            stats = lowtide.memory_stats()
+    return training.bits([losses, list(model.state_dict().values())]), stats
+
+
+class Compiled(unittest.TestCase):
+    def check(self, make_model, compile_it, make_batch, share):
+        torch._dynamo.reset()
+        plain, _ = steps(compile_it(make_model()), make_batch)
+        _, stats = steps(compile_it(make_model()), make_batch, "1TiB")
+        budget = int(stats["peak_bytes"] * share)
+        managed, stats = steps(compile_it(make_model()), make_batch, budget)
+        self.assertIsNone(training.first_difference(plain, managed))
+        self.assertLessEqual(stats["peak_bytes"], budget)
+        self.assertGreater(stats["evictions"], 0)
+
+    def test_a_gpt_compiled_whole(self):
+        # Inside the one graph nothing can leave: what does are the optimizer's states.
+        self.check(gpt, compiled_whole, small_gpt_batch, 0.8)
+
+    def test_a_gpt_compiled_block_by_block(self):
+        self.check(gpt, compiled_by_blocks, gpt_batch, 0.7)
+
+    @unittest.skipUnless(os.environ.get("LT_MODELS") == "all", "takes minutes: LT_MODELS=all")
+    def test_a_resnet_compiled_whole(self):
+        self.check(resnet, compiled_whole, resnet_batch, 0.8)
+
+    @unittest.skipUnless(os.environ.get("LT_MODELS") == "all", "takes minutes: LT_MODELS=all")
+    def test_a_resnet_compiled_block_by_block(self):
+        self.check(resnet, compiled_by_blocks, resnet_batch, 0.7)
+
+
+@torch.library.custom_op("lowtide_tests::scaled", mutates_args=())
+def scaled(x: torch.Tensor, factor: float) -> torch.Tensor:
+    """An operator in numpy."""
+    return torch.from_numpy(x.detach().numpy() * factor)
+
+
+scaled.register_autograd(
+    lambda ctx, gradient: (scaled(gradient, ctx.factor), None),
+    setup_context=lambda ctx, inputs, output: setattr(ctx, "factor", inputs[1]))
+
+
+class OwnOperators(unittest.TestCase):
+    def test_are_managed_as_torchs_own(self):
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = torch.nn.ModuleList(torch.nn.Linear(256, 256) for _ in range(4))
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = scaled(layer(x).relu(), 0.5)
+                return x
+
+        torch.manual_seed(1)
+        training.check_identity(self, Net(), lambda: torch.randn(256, 256), 0.6)
+
+
+if __name__ == "__main__":
+    unittest.main()

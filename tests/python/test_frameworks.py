@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Hugging Face's Trainer, Lightning, and the searches for a batch that fits: the real libraries."""
+
+import gc
+import importlib.util
+import os
+import tempfile
+import unittest
+import warnings
+
+import numpy
+import torch
+
+import lowtide
+import training
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def needs(name):
+    return unittest.skipUnless(importlib.util.find_spec(name), f"needs the package {name}")
+
+
+def state_of(model):
+    return training.bits(dict(model.state_dict()))
+
+
+@needs("transformers")
+class HuggingFace(unittest.TestCase):
+    def setUp(self):
+        import transformers
+        self.transformers = transformers
+        transformers.logging.set_verbosity_error()
+
+    def small(self, kind):
+        """A model built from its configuration, with a step's inputs."""
+        transformers = self.transformers
+        torch.manual_seed(5)
+        if kind == "bert":
+            config = transformers.BertConfig(vocab_size=500, hidden_size=128, num_hidden_layers=3,
+                                             num_attention_heads=4, intermediate_size=512)
+            return transformers.BertForMaskedLM(config)
+        config = transformers.GPT2Config(vocab_size=500, n_positions=64, n_embd=128, n_layer=3,
+                                         n_head=4)
+        return transformers.GPT2LMHeadModel(config)
+
+    def test_models_train_with_the_same_bits(self):
+        for kind in ("bert", "gpt2"):
+            for share in (0.6, 0.4):
+                with self.subTest(kind=kind, share=share):
+                    self.check(self.small(kind), share)
+
+    def check(self, model, share):
+        class WithLoss(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = model
+
+            def forward(self, tokens):
+                return self.model(input_ids=tokens, labels=tokens).loss
+
+        training.check_identity(self, WithLoss(), lambda: torch.randint(0, 500, (16, 64)), share,
+                                make_optimizer=torch.optim.AdamW, loss_of=lambda loss: loss)
+
+    def train(self, callbacks):
+        model = self.small("gpt2")
+        tokens = torch.randint(0, 500, (24, 64), generator=torch.Generator().manual_seed(1))
+        data = [{"input_ids": row, "labels": row} for row in tokens]
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = self.transformers.TrainingArguments(
+                output_dir=folder, max_steps=4, per_device_train_batch_size=8, use_cpu=True, seed=3,
+                report_to=[], logging_steps=1, save_steps=2, disable_tqdm=True)
+            trainer = self.transformers.Trainer(model=model, args=arguments, train_dataset=data,
+                                                callbacks=callbacks)
+            trainer.train()
+            saved = self.transformers.GPT2LMHeadModel.from_pretrained(
+                os.path.join(folder, "checkpoint-4"))
+        return model, saved, trainer.state.log_history
+
+    def test_the_trainer_takes_a_callback(self):
+        from lowtide.integrations.transformers import LowtideCallback
+        plain, _, _ = self.train([])
+        callback = LowtideCallback("12MiB", device="cpu")
+        managed, saved, history = self.train([callback])
+        self.assertIsNone(training.first_difference(state_of(plain), state_of(managed)))
+        self.assertIsNone(training.first_difference(state_of(plain), state_of(saved)))
+        self.assertGreater(callback.stats["evictions"], 0)
+        self.assertLessEqual(callback.stats["peak_bytes"], 12 << 20)
+        self.assertTrue(any("lowtide_peak_bytes" in row for row in history))
+        self.assertIsNone(lowtide._session.current())
+
+
+@needs("lightning")
+class Lightning(unittest.TestCase):
+    def setUp(self):
+        warnings.simplefilter("ignore")
+        # A trainer and its module refer to each other, and what they hold counts.
+        gc.collect()
+        import lightning.pytorch
+        self.lightning = lightning.pytorch
+
+        class Net(lightning.pytorch.LightningModule):
+            def __init__(self, batch_size=256):
+                super().__init__()
+                self.batch_size = batch_size
+                torch.manual_seed(2)
+                self.net = torch.nn.Sequential(*[
+                    layer for _ in range(4) for layer in (torch.nn.Linear(256, 256),
+                                                          torch.nn.ReLU())])
+
+            def training_step(self, batch, _):
+                return self.net(batch[0]).square().mean()
+
+            def configure_optimizers(self):
+                return torch.optim.Adam(self.parameters())
+
+            def train_dataloader(self):
+                # In memory of numpy's, which no budget counts.
+                inputs = torch.from_numpy(numpy.random.default_rng(1).standard_normal(
+                    (4096, 256), dtype=numpy.float32))
+                return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs),
+                                                   batch_size=self.batch_size)
+
+        self.make = Net
+
+    def trainer(self, **options):
+        return self.lightning.Trainer(accelerator="cpu", logger=False, enable_checkpointing=False,
+                                      enable_progress_bar=False, enable_model_summary=False,
+                                      **options)
+
+    def test_the_trainer_takes_a_callback(self):
+        from lowtide.integrations.lightning import LowtideCallback
+        plain, managed = self.make(), self.make()
+        self.trainer(max_steps=3).fit(plain)
+        callback = LowtideCallback("3MiB", device="cpu")
+        self.trainer(max_steps=3, callbacks=[callback]).fit(managed)
+        self.assertIsNone(training.first_difference(state_of(plain), state_of(managed)))
+        self.assertGreater(callback.stats["evictions"], 0)
+        self.assertIsNone(lowtide._session.current())
+
+    def test_a_budget_that_is_too_small_ends_with_the_training(self):
+        from lowtide.integrations.lightning import LowtideCallback
+        with self.assertRaises(torch.OutOfMemoryError):
+            self.trainer(max_steps=3, callbacks=[LowtideCallback("300KiB", device="cpu")]).fit(
+                self.make())
+        self.assertIsNone(lowtide._session.current())
+
+    def test_its_search_for_a_batch_knows_the_error(self):
+        from lightning.pytorch.tuner import Tuner
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = self.trainer(max_steps=1, default_root_dir=folder)
+            with lowtide.budget("2MiB", device="cpu"):
+                found = Tuner(trainer).scale_batch_size(self.make(64), mode="power",
+                                                        steps_per_trial=1, init_val=64, max_trials=8)
+        self.assertIsNotNone(found)
+        self.assertLess(found, 1024)
+
+
+@needs("accelerate")
+class Accelerate(unittest.TestCase):
+    def test_its_search_for_a_batch_knows_the_error(self):
+        from accelerate.utils import find_executable_batch_size
+        tried = []
+
+        @find_executable_batch_size(starting_batch_size=4096)
+        def train(batch_size):
+            tried.append(batch_size)
+            layer = torch.nn.Linear(256, 256)
+            with lowtide.budget("2MiB", device="cpu"):
+                layer(torch.randn(batch_size, 256)).relu().sum().backward()
+            return batch_size
+
+        found = train()
+        self.assertGreater(len(tried), 1)
+        self.assertLess(found, 4096)
+
+
+if __name__ == "__main__":
+    unittest.main()

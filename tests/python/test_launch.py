@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""Scripts without an edit: `lowtide run`, LOWTIDE_BUDGET, and several ranks under torchrun."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import torch
+
+import training
+
+HERE = pathlib.Path(__file__).parent
+PACKAGE = HERE.parents[1] / "python"
+
+SCRIPT = textwrap.dedent("""
+    import sys
+    import torch
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (torch.nn.Linear(256, 256),
+                                                                        torch.nn.GELU())])
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(4):
+        loss = model(torch.randn(1024, 256)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(sys.argv[1:], __name__, loss.item().hex())
+    if "lowtide" in sys.modules:
+        stats = sys.modules["lowtide"].memory_stats()
+        assert stats["peak_bytes"] <= stats["budget_bytes"], stats
+        print("evictions", stats["evictions"], file=sys.stderr)
+""")
+
+
+def run(command, **variables):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("LOWTIDE_BUDGET")}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300,
+                          env=environment | variables, check=False)
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.script = self.folder / "train.py"
+        self.script.write_text(SCRIPT)
+
+    def lowtide(self, *arguments, **variables):
+        return run([sys.executable, "-m", "lowtide", "run", *arguments], **variables)
+
+    def test_a_script_runs_as_without_and_inside_its_budget(self):
+        plain = run([sys.executable, str(self.script), "--epochs", "3"])
+        managed = self.lowtide("--budget", "12MiB", "--device", "cpu", "--stats", str(self.script),
+                               "--epochs", "3")
+        self.assertEqual(managed.returncode, 0, managed.stderr)
+        self.assertEqual(managed.stdout, plain.stdout)
+        self.assertRegex(managed.stderr, r"evictions [1-9]")
+        self.assertRegex(managed.stderr, r"lowtide: peak [\d.]+ of 12.0 MiB, 4 steps")
+
+    def test_a_variable_of_the_environment_is_enough(self):
+        # Installed, a file in site-packages has this imported.
+        starter = [sys.executable, "-c", "import runpy, sys, lowtide_autostart; "
+                   "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"]
+        plain = run([*starter, str(self.script)])
+        managed = run([*starter, str(self.script)], LOWTIDE_BUDGET="12MiB", LOWTIDE_DEVICE="cpu")
+        self.assertEqual(managed.returncode, 0, managed.stderr)
+        self.assertEqual(managed.stdout.split()[-1], self.lowtide(
+            "--budget", "1GiB", str(self.script)).stdout.split()[-1])
+        self.assertRegex(managed.stderr, r"evictions [1-9]")
+        self.assertNotEqual(plain.returncode, 0)
+        self.assertIn("LOWTIDE_BUDGET", plain.stderr)
+
+    def test_what_a_script_raises_and_returns_comes_through(self):
+        self.script.write_text("import sys; sys.exit(7)")
+        self.assertEqual(self.lowtide("--budget", "1GiB", str(self.script)).returncode, 7)
+        self.script.write_text("raise KeyError('mine')")
+        result = self.lowtide("--budget", "1GiB", str(self.script))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("KeyError: 'mine'", result.stderr)
+
+    def test_modules_run_too(self):
+        result = subprocess.run(
+            [sys.executable, "-m", "lowtide", "run", "--budget", "1GiB", "-m", "train", "a"],
+            capture_output=True, text=True, cwd=self.folder, timeout=300, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("['a'] __main__", result.stdout)
+
+    def test_wrong_words_are_answered_in_a_line(self):
+        for arguments, answer in ((("--budget", "8 parsecs", str(self.script)), "8 parsecs"),
+                                  (("--budget", "1GiB", "missing.py"), "no script missing.py"),
+                                  (("--budget", "1GiB"), "name a script"),
+                                  ((str(self.script),), "--budget"),
+                                  (("--budget", "1GiB", "--device", "tpu", str(self.script)),
+                                   "unknown device"),
+                                  (("--budget", "1GiB", "--spill-dir", "/nowhere",
+                                    str(self.script)), "/nowhere")):
+            with self.subTest(arguments):
+                result = self.lowtide(*arguments)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(answer, result.stderr)
+                self.assertNotIn("Traceback", result.stderr)
+
+
+class Ranks(unittest.TestCase):
+    def train(self, kind, *before):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run([sys.executable, "-m", "torch.distributed.run", "--standalone",
+                          "--nproc-per-node", "2", *before, str(HERE / "ranks.py"), kind, folder])
+            self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+            return [torch.load(pathlib.Path(folder) / f"{rank}.pt") for rank in range(2)], result
+
+    def check(self, kind, mebibytes):
+        plain, _ = self.train(kind)
+        managed, result = self.train(kind, "-m", "lowtide", "run", "--budget", f"{mebibytes}MiB",
+                                     "--device", "cpu", "--stats")
+        for one, other in zip(plain, managed):
+            self.assertEqual(one["loss"], other["loss"])
+            self.assertIsNone(training.first_difference(one["state"], other["state"]))
+            self.assertGreater(other["stats"]["evictions"], 0)
+            self.assertLessEqual(other["stats"]["peak_bytes"], mebibytes << 20)
+        for rank in range(2):
+            self.assertIn(f"lowtide[{rank}]: peak", result.stderr)
+
+    def test_data_parallel(self):
+        self.check("ddp", 9)
+
+    def test_fully_sharded(self):
+        self.check("fsdp", 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

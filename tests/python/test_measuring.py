@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""verify(), trace(), max_batch() and the report."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import torch
+
+import lowtide
+
+
+def net(width=256):
+    torch.manual_seed(1)
+    return torch.nn.Sequential(*[layer for _ in range(4) for layer in (
+        torch.nn.Linear(width, width), torch.nn.ReLU(), torch.nn.Dropout(0.1))])
+
+
+def make_step(batch, model=None):
+    model = model or net()
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step():
+        optimizer.zero_grad()
+        loss = model(torch.randn(batch, 256)).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return step
+
+
+class Verify(unittest.TestCase):
+    def test_a_step_is_identical_under_a_budget_and_all_is_as_before(self):
+        model = net()
+        before = {key: value.clone() for key, value in model.state_dict().items()}
+        generator = torch.get_rng_state()
+        verdict = lowtide.verify(make_step(512, model), "6MiB", device="cpu")
+        self.assertTrue(verdict, verdict.difference)
+        self.assertGreater(verdict.stats["evictions"], 0)
+        for key, value in model.state_dict().items():
+            self.assertTrue(torch.equal(value, before[key]))
+        self.assertTrue(torch.equal(torch.get_rng_state(), generator))
+
+    def test_the_first_difference_is_told(self):
+        model = net()
+        step, calls = make_step(64, model), []
+
+        def drifting():
+            calls.append(None)
+            loss = step()
+            if len(calls) == 5:  # The second step within the budget.
+                with torch.no_grad():
+                    model[3].bias[7] += 1
+            return loss
+
+        verdict = lowtide.verify(drifting, "1GiB", device="cpu")
+        self.assertFalse(verdict)
+        self.assertRegex(verdict.difference, r"^step 2: Sequential\d\.3\.bias\[7\]: .* plainly")
+
+    def test_a_step_without_a_state_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "pass state="):
+            lowtide.verify(lambda: 1, "1GiB", device="cpu")
+
+
+class Recorded(unittest.TestCase):
+    def test_a_trace_has_the_steps_ops_and_names(self):
+        model = net()
+        trace = json.loads(lowtide.trace(make_step(64, model), name="mlp", model=model,
+                                         device="cpu").json)
+        self.assertEqual(trace["format"], "lowtide-trace")
+        text = json.dumps(trace)
+        for expected in ("mlp", "addmm", "0.weight"):
+            self.assertIn(expected, text)
+
+    def test_a_trace_can_be_taken_of_a_loop_without_an_optimizer(self):
+        weight = torch.randn(300, 300, requires_grad=True)
+
+        def step():
+            (weight * weight).sum().backward()
+            weight.grad = None
+
+        self.assertIn("mul", lowtide.trace(step, device="cpu").json)
+
+    def test_the_last_report_is_a_page(self):
+        step = make_step(512)
+        with lowtide.budget("6MiB", device="cpu", report=True):
+            for _ in range(3):
+                step()
+        report = lowtide.last_report()
+        page = report.html(think_seconds=0.5)
+        self.assertIn("Content-Security-Policy", page)
+        self.assertIn("addmm", page)
+        with tempfile.TemporaryDirectory() as folder:
+            report.save(pathlib.Path(folder) / "run.json")
+            self.assertEqual(json.loads((pathlib.Path(folder) / "run.json").read_text()),
+                             json.loads(report.json))
+
+    def test_without_a_second_step_there_is_no_report(self):
+        with lowtide.budget("1GiB", device="cpu", report=True):
+            make_step(8)()
+        with self.assertRaisesRegex(RuntimeError, "report=True"):
+            lowtide.last_report()
+
+
+class MaxBatch(unittest.TestCase):
+    def test_more_fits_under_lowtide_than_plainly(self):
+        found = lowtide.max_batch(make_step, "8MiB", device="cpu", most=1024)
+        self.assertGreater(found.plain, 0)
+        self.assertGreater(found.managed, found.plain)
+        self.assertGreater(found.managed_rate, 0)
+
+    def test_where_nothing_fits_it_is_none(self):
+        found = lowtide.max_batch(make_step, "512KiB", device="cpu", most=64)
+        self.assertEqual((found.plain, found.managed), (0, 0))
+
+    def test_a_share_makes_no_sense(self):
+        with self.assertRaisesRegex(ValueError, "needs a size"):
+            lowtide.max_batch(make_step, "60%")
+
+
+if __name__ == "__main__":
+    unittest.main()
