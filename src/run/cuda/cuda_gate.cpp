@@ -65,6 +65,17 @@ std::size_t round_to_division(std::size_t bytes, std::size_t divisions) {
   return (bytes + step - 1) / step * step;
 }
 
+void add_pages(caching::DeviceStats& stats, const LargeBlocks& large) {
+  for (const std::size_t type : {std::size_t{0}, std::size_t{2}}) {  // All blocks, and large ones.
+    for (auto* used : {&stats.allocated_bytes, &stats.active_bytes, &stats.requested_bytes}) {
+      (*used)[type].current += large.used_bytes();
+      (*used)[type].peak += large.used_peak_bytes();
+    }
+    stats.reserved_bytes[type].current += large.page_bytes();
+    stats.reserved_bytes[type].peak += large.page_peak_bytes();
+  }
+}
+
 }  // namespace
 
 // Bytes that the ledger has admitted; given back unless they are kept.
@@ -136,8 +147,8 @@ void CudaGate::resync(DeviceIndex device) {
   const std::uint64_t ended = ended_.load();
   if (begun_.load() != ended) return;
   const auto stats = native().getDeviceStats(device);
-  const LargeBlocks* large = state(device).large_blocks();
-  const std::int64_t paged = large == nullptr ? 0 : large->used_bytes();
+  std::int64_t paged = 0;
+  for (const auto& large : state(device).all_large_blocks()) paged += large->used_bytes();
   const std::int64_t missing = stats.allocated_bytes[0].current + paged - ledger.held_bytes();
   if (begun_.load() == ended) ledger.count_outside(missing);
 }
@@ -217,7 +228,8 @@ void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::stri
   // Its session may have ended since.
   if (request.large != nullptr && request.large->is_on()) {
     void* data = take_pages(request);
-    if (data == nullptr) reason = "too few pages are free.";
+    if (data == nullptr)
+      reason = "too few pages are free. Of the budget " + request.large->division();
     return data;
   }
   LargeBlocks* large = state(request.device).large_blocks();
@@ -249,6 +261,7 @@ void* CudaGate::take_or_evict(const Request& request, std::size_t bytes,
     if (overflow != nullptr) return nullptr;
     const std::int64_t missing =
         request.large != nullptr ? request.large->missing_bytes(request.bytes) : request.bytes;
+    if (trim_other_pages(request)) continue;
     if (request.large != nullptr && request.large->take_spare_from_native()) continue;
     if (may_go_elsewhere && ledger.evict_more(missing)) continue;
     if (request.large != nullptr && request.large->take_from_native()) continue;
@@ -302,25 +315,38 @@ bool CudaGate::start_large_blocks(DeviceIndex device, std::int64_t budget_bytes,
                                   cudaStream_t stream) {
   if (!DevicePages::work_on(device)) return false;
   DeviceState& here = state(device);
-  LargeBlocks* large = here.large_blocks();
-  if (large == nullptr || large->stop_if_empty()) {
-    large = &large_blocks_for(device, budget_bytes);
-    here.used_large.store(large, std::memory_order_release);
+  if (here.large_blocks() == nullptr) make_large_blocks(device);
+  LargeBlocks* large =
+      here.large[static_cast<std::size_t>(LargeBlocks::page_size_for(budget_bytes))].get();
+  LargeBlocks::Others others;
+  for (const auto& other : here.large) {
+    if (other.get() != large) others.push_back(other.get());
   }
-  large->start(budget_bytes, stream);
+  // Pages of a size for a larger budget would be too few for this one. What lies in them leaves as
+  // it is evicted or freed.
+  LargeBlocks* before = here.large_blocks();
+  if (before != nullptr && before != large) before->stop();
+  large->start(budget_bytes, stream, std::move(others));
+  here.used_large.store(large, std::memory_order_release);
   return true;
 }
 
-LargeBlocks& CudaGate::large_blocks_for(DeviceIndex device, std::int64_t budget_bytes) {
-  const int size = LargeBlocks::page_size_for(budget_bytes);
-  std::unique_ptr<LargeBlocks>& large = state(device).large[static_cast<std::size_t>(size)];
-  if (!large) {
-    cudaDeviceProp properties{};
-    LT_CUDA(cudaGetDeviceProperties(&properties, device));
+void CudaGate::make_large_blocks(DeviceIndex device) {
+  cudaDeviceProp properties{};
+  LT_CUDA(cudaGetDeviceProperties(&properties, device));
+  int size = 0;
+  for (std::unique_ptr<LargeBlocks>& large : state(device).large) {
     large = std::make_unique<LargeBlocks>(
-        native(), device, static_cast<std::int64_t>(properties.totalGlobalMem), size);
+        native(), device, static_cast<std::int64_t>(properties.totalGlobalMem), size++);
   }
-  return *large;
+}
+
+bool CudaGate::trim_other_pages(const Request& request) {
+  bool any = false;
+  for (const auto& large : state(request.device).all_large_blocks()) {
+    if (large.get() != request.large && large->trim()) any = true;
+  }
+  return any;
 }
 
 void CudaGate::stop_large_blocks(DeviceIndex device) {
@@ -328,8 +354,9 @@ void CudaGate::stop_large_blocks(DeviceIndex device) {
 }
 
 std::int64_t CudaGate::stitches(DeviceIndex device) {
-  const LargeBlocks* large = state(device).large_blocks();
-  return large == nullptr ? 0 : large->stitches();
+  std::int64_t stitches = 0;
+  for (const auto& large : state(device).all_large_blocks()) stitches += large->stitches();
+  return stitches;
 }
 
 void CudaGate::end_step(DeviceIndex device) {
@@ -345,23 +372,16 @@ void CudaGate::end_step(DeviceIndex device) {
 void CudaGate::emptyCache(MempoolId pool) {
   native().emptyCache(pool);
   for (DeviceState& device : states_) {
-    LargeBlocks* large = device.large_blocks();
-    if (large != nullptr && pool == MempoolId{0, 0}) large->trim();
+    if (pool != MempoolId{0, 0}) break;
+    for (const auto& large : device.all_large_blocks()) large->trim();
   }
 }
 
 caching::DeviceStats CudaGate::getDeviceStats(DeviceIndex device) {
   caching::DeviceStats stats = native().getDeviceStats(device);
+  for (const auto& large : state(device).all_large_blocks()) add_pages(stats, *large);
   const LargeBlocks* large = state(device).large_blocks();
   if (large == nullptr) return stats;
-  for (const std::size_t type : {std::size_t{0}, std::size_t{2}}) {  // All blocks, and large ones.
-    for (auto* used : {&stats.allocated_bytes, &stats.active_bytes, &stats.requested_bytes}) {
-      (*used)[type].current += large->used_bytes();
-      (*used)[type].peak += large->used_peak_bytes();
-    }
-    stats.reserved_bytes[type].current += large->page_bytes();
-    stats.reserved_bytes[type].peak += large->page_peak_bytes();
-  }
   // The two need not have had their peaks at the same time; what they were together is known from
   // the ledger and from how the budget was divided.
   const auto bound = [](c10::CachingAllocator::Stat& stat, std::int64_t known) {
@@ -374,15 +394,13 @@ caching::DeviceStats CudaGate::getDeviceStats(DeviceIndex device) {
 
 void CudaGate::resetPeakStats(DeviceIndex device) {
   native().resetPeakStats(device);
-  LargeBlocks* large = state(device).large_blocks();
-  if (large != nullptr) large->reset_peaks();
+  for (const auto& large : state(device).all_large_blocks()) large->reset_peaks();
 }
 
 void* CudaGate::getBaseAllocation(void* data, std::size_t* bytes) {
   for (DeviceState& device : states_) {
-    const LargeBlocks* large = device.large_blocks();
-    const auto block = large == nullptr ? std::nullopt : device.ledger.find_block(data);
-    if (!block || !large->owns(data)) continue;
+    const auto block = device.ledger.find_block(data);
+    if (!block || !device.has_in_pages(data)) continue;
     if (bytes != nullptr) *bytes = static_cast<std::size_t>(block->bytes);
     return data;
   }
@@ -399,6 +417,12 @@ cudaError_t CudaGate::memcpyAsync(void* to, int to_device, const void* from, int
     return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
   }
   return native().memcpyAsync(to, to_device, from, from_device, bytes, stream, p2p_enabled);
+}
+
+bool CudaGate::DeviceState::has_in_pages(void* data) const {
+  const auto all = all_large_blocks();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& blocks) { return blocks->owns(data); });
 }
 
 void CudaGate::gate_free(void* data) {
@@ -422,9 +446,10 @@ void CudaGate::free_block(void* data, void (*free_native)(void*)) {
       block->overflow->free_overflow(data, *block);
       return;
     }
-    LargeBlocks* large = device.large_blocks();
-    const bool may_be_paged = large != nullptr && block->bytes > LargeBlocks::kLargestSmallBytes;
-    if (may_be_paged && large->free(data)) return;
+    if (block->bytes <= LargeBlocks::kLargestSmallBytes) break;
+    for (const auto& large : device.all_large_blocks()) {
+      if (large->free(data)) return;
+    }
     break;
   }
   free_native(data);
@@ -455,8 +480,10 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
   }
   engine::Ledger& blocks = ledger(data.device().index());
   const auto block = blocks.find_block(data.get());
-  LargeBlocks* large = state(data.device().index()).large_blocks();
-  const bool is_paged = large != nullptr && large->record_stream(data.get(), stream.stream());
+  const auto all = state(data.device().index()).all_large_blocks();
+  const bool is_paged = std::any_of(all.begin(), all.end(), [&](const auto& large) {
+    return large->record_stream(data.get(), stream.stream());
+  });
   if (!is_paged && (!block || block->overflow == nullptr)) {
     // Native takes only what carries its own deleter. Without a context nothing is ever freed by
     // it.
@@ -469,8 +496,7 @@ void CudaGate::recordStream(const c10::DataPtr& data, c10::cuda::CUDAStream stre
 
 caching::ShareableHandle CudaGate::shareIpcHandle(void* data) {
   for (DeviceState& device : states_) {
-    const LargeBlocks* large = device.large_blocks();
-    LT_REQUIRE(large == nullptr || !large->owns(data),
+    LT_REQUIRE(!device.has_in_pages(data),
                "a tensor of more than 1 MiB that was made under a budget cannot be shared with "
                "another process: copy it before the session begins, or set "
                "SessionOptions::own_pages to false");

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "run/cuda/delegating_allocator.h"
@@ -83,13 +84,19 @@ class CudaGate final : public DelegatingAllocator {
   struct DeviceState {
     // Null until they were first used.
     LargeBlocks* large_blocks() const { return used_large.load(std::memory_order_acquire); }
+    // With pages of every size; none until they were first used.
+    std::span<const std::unique_ptr<LargeBlocks>> all_large_blocks() const {
+      if (large_blocks() == nullptr) return {};
+      return large;
+    }
+    bool has_in_pages(void* data) const;
 
     engine::Ledger ledger;
     std::atomic<bool> is_active{false};
-    // The one that takes blocks. They outlive their session, and it stays until they are gone.
+    // The one that takes blocks. They outlive their session, and may lie in any of the others.
     std::atomic<LargeBlocks*> used_large{nullptr};
-    // By the size of their pages, from the smallest on. Made at the first use, and kept: another
-    // thread may be using them.
+    // By the size of their pages, from the smallest on. Made before the first use, and kept:
+    // another thread may be using them.
     std::array<std::unique_ptr<LargeBlocks>, LargeBlocks::kPageSizes> large;
   };
   // What is asked of native.
@@ -111,7 +118,9 @@ class CudaGate final : public DelegatingAllocator {
   class BusyMark;
 
   explicit CudaGate(CUDAAllocator* native);
-  LargeBlocks& large_blocks_for(DeviceIndex device, std::int64_t budget_bytes);
+  void make_large_blocks(DeviceIndex device);
+  // Gives pages back that the budget before this one left. False: none is free.
+  bool trim_other_pages(const Request& request);
   DeviceState& state(DeviceIndex device) { return states_.at(static_cast<std::size_t>(device)); }
   // Whether the cap would be passed, by the ledger's count.
   bool is_short(const Request& request);

@@ -9,6 +9,8 @@
 
 #include <c10/cuda/CUDAGuard.h>
 
+#include "base/bytes.h"
+#include "base/check.h"
 #include "run/cuda/check.h"
 
 namespace lowtide::cuda {
@@ -79,11 +81,12 @@ LargeBlocks::LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native,
              [device] { wait_for(device); }),
       native_limit_(native, device, device_bytes) {}
 
-void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream) {
+void LargeBlocks::start(std::int64_t budget_bytes, cudaStream_t stream, Others others) {
   {
     const std::lock_guard lock(mutex_);
     budget_bytes_ = budget_bytes;
-    if (!is_on()) reset_peaks();
+    others_ = std::move(others);
+    if (!is_on()) forget_peaks();
     allocated_when_asked_ = std::numeric_limits<std::int64_t>::max();
     give_native(reserved_bytes(native_, device_) + kNativeHeadroomBytes);
     shrink_to_share();
@@ -104,28 +107,25 @@ void LargeBlocks::stop() {
   shrink_to_share();
 }
 
-bool LargeBlocks::stop_if_empty() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (used_bytes() > 0) return false;
-    is_on_.store(false, std::memory_order_release);
-  }
-  stop();
-  return true;
-}
-
 void LargeBlocks::give_native(std::int64_t bytes) {
   native_bytes_ = bytes;
   native_limit_.set(bytes);
 }
 
 std::int64_t LargeBlocks::pages_to_make() const {
-  const std::int64_t share = budget_bytes_ - native_bytes_ - page_bytes();
+  const std::int64_t share = budget_bytes_ - native_bytes_ - all_page_bytes();
   return std::max<std::int64_t>(0, share / arena_.page_bytes());
 }
 
+std::int64_t LargeBlocks::all_page_bytes() const {
+  std::int64_t bytes = page_bytes();
+  for (const LargeBlocks* other : others_) bytes += other->page_bytes();
+  return bytes;
+}
+
 void LargeBlocks::shrink_to_share() {
-  const std::int64_t over = page_bytes() - std::max<std::int64_t>(0, budget_bytes_ - native_bytes_);
+  const std::int64_t over =
+      all_page_bytes() - std::max<std::int64_t>(0, budget_bytes_ - native_bytes_);
   if (over > 0) arena_.shrink((over + arena_.page_bytes() - 1) / arena_.page_bytes());
 }
 
@@ -156,7 +156,7 @@ std::unique_ptr<engine::MovableBlocks> LargeBlocks::homecomings() {
 
 void LargeBlocks::note_peaks() {
   raise(page_peak_bytes_, page_bytes());
-  raise(shared_peak_bytes_, page_bytes() + native_bytes_);
+  raise(shared_peak_bytes_, all_page_bytes() + native_bytes_);
 }
 
 bool LargeBlocks::record_stream(void* data, cudaStream_t stream) {
@@ -202,7 +202,7 @@ bool LargeBlocks::give_to_native(std::int64_t bytes) {
   const std::int64_t growth = NativeLimit::kGrowthBytes;
   const std::int64_t more = (bytes + growth - 1) / growth * growth;
   const std::int64_t spare =
-      budget_bytes_ - native_bytes_ - page_bytes() + arena_.free_pages() * arena_.page_bytes();
+      budget_bytes_ - native_bytes_ - all_page_bytes() + arena_.free_pages() * arena_.page_bytes();
   if (more > spare) return false;
   native_bytes_ += more;
   shrink_to_share();
@@ -240,15 +240,32 @@ bool LargeBlocks::take_back(std::int64_t headroom_bytes) {
   return true;
 }
 
-void LargeBlocks::trim() {
+bool LargeBlocks::trim() {
   const c10::cuda::CUDAGuard guard(device_);
-  arena_.shrink(arena_.free_pages());
+  return arena_.shrink(arena_.free_pages()) > 0;
+}
+
+std::string LargeBlocks::division() {
+  const std::lock_guard lock(mutex_);
+  const auto stats = native_.getDeviceStats(device_);
+  const std::int64_t others = all_page_bytes() - page_bytes();
+  return base::concat(
+      base::format_bytes(page_bytes()), " are pages of ", base::format_bytes(arena_.page_bytes()),
+      ", ", arena_.free_pages(), " of them free; ", base::format_bytes(others),
+      " are pages of other sizes; torch's allocator may have ", base::format_bytes(native_bytes_),
+      ", has reserved ", base::format_bytes(stats.reserved_bytes[0].current), " and uses ",
+      base::format_bytes(stats.allocated_bytes[0].current), ".");
 }
 
 void LargeBlocks::reset_peaks() {
+  const std::lock_guard lock(mutex_);
+  forget_peaks();
+}
+
+void LargeBlocks::forget_peaks() {
   used_peak_bytes_.store(used_bytes());
   page_peak_bytes_.store(page_bytes());
-  shared_peak_bytes_.store(page_bytes() + native_bytes_);
+  shared_peak_bytes_.store(all_page_bytes() + native_bytes_);
 }
 
 }  // namespace lowtide::cuda

@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <cuda_runtime_api.h>
 
@@ -35,18 +37,20 @@ class LargeBlocks {
   // The size that fits a budget.
   static int page_size_for(std::int64_t budget_bytes);
 
+  // Pages of other sizes on the same device, which count against the budget too. They outlive this
+  // one's use.
+  using Others = std::vector<const LargeBlocks*>;
+
   // Requires: DevicePages::work_on(device). `native` must outlive this.
   LargeBlocks(c10::cuda::CUDACachingAllocator::CUDAAllocator& native, c10::DeviceIndex device,
               std::int64_t device_bytes, int page_size);
   LargeBlocks(const LargeBlocks&) = delete;
   LargeBlocks& operator=(const LargeBlocks&) = delete;
 
-  // Pages and native together stay within the budget from now on.
-  void start(std::int64_t budget_bytes, cudaStream_t stream);
+  // Pages, those of the others and native together stay within the budget from now on.
+  void start(std::int64_t budget_bytes, cudaStream_t stream, Others others);
   // No block is taken from now on; those that are out stay until they are freed.
   void stop();
-  // The same if none are out; false: some are, and nothing has changed.
-  bool stop_if_empty();
 
   bool is_on() const { return is_on_.load(std::memory_order_acquire); }
   bool owns(void* data) const { return arena_.owns(data); }
@@ -78,8 +82,8 @@ class LargeBlocks {
   // little.
   bool take_spare_from_native();
   void begin_step() { arena_.begin_step(); }
-  // Gives pages back that nobody uses.
-  void trim();
+  // Gives pages back that nobody uses. False: there were none.
+  bool trim();
 
   std::int64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   std::int64_t used_peak_bytes() const { return used_peak_bytes_.load(std::memory_order_relaxed); }
@@ -91,11 +95,15 @@ class LargeBlocks {
   }
   void reset_peaks();
   std::int64_t stitches() const { return arena_.stitches(); }
+  // How the budget is divided, for whoever got nothing of it.
+  std::string division();
 
  private:
   // These need mutex_.
+  void forget_peaks();
   void give_native(std::int64_t bytes);
   std::int64_t pages_to_make() const;
+  std::int64_t all_page_bytes() const;
   void shrink_to_share();
   bool take_back(std::int64_t headroom_bytes);
   void note_peaks();
@@ -118,6 +126,7 @@ class LargeBlocks {
   NativeLimit native_limit_;
   std::int64_t budget_bytes_ = 0;
   std::int64_t native_bytes_ = 0;
+  Others others_;
   // What native had allocated when its spare memory was last asked for.
   std::int64_t allocated_when_asked_ = std::numeric_limits<std::int64_t>::max();
   std::map<void*, std::set<cudaStream_t>> other_streams_;

@@ -125,6 +125,27 @@ TEST_F(LargeBlocksTest, SmallBlocksGetWhatThePagesCanSpare) {
   EXPECT_NO_THROW(empty_bytes(440 * kMiB));
 }
 
+TEST_F(LargeBlocksTest, ASmallBudgetAfterALargeOneHasPagesOfItsOwnSize) {
+  // Pages of the large budget would leave the small one too few: each block would waste most of
+  // one.
+  start(reserved_bytes() + 64LL * 1024 * kMiB);
+  at::Tensor old = empty_bytes(24 * kMiB).fill_(1);
+  std::vector<at::Tensor> others;
+  for (int i = 0; i < 8; ++i) others.push_back(empty_bytes(24 * kMiB));
+  others.clear();
+  start(allocated_bytes() + 256 * kMiB);
+  std::vector<at::Tensor> blocks;
+  for (int i = 0; i < 60; ++i) blocks.push_back(empty_bytes(2 * kMiB).fill_(2));
+  EXPECT_LE(reserved_bytes(), budget_);
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
+  EXPECT_TRUE(old.eq(1).all().item<bool>());
+  // What the old pages held becomes room again.
+  old.reset();
+  blocks.clear();
+  EXPECT_NO_THROW(empty_bytes(budget_ - allocated_bytes() - 64 * kMiB));
+  EXPECT_LE(reserved_bytes(), budget_);
+}
+
 TEST_F(LargeBlocksTest, BlocksOutliveTheBudget) {
   at::Tensor kept = empty_bytes(64 * kMiB).fill_(5);
   at::Tensor other = empty_bytes(64 * kMiB);

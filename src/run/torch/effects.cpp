@@ -59,7 +59,6 @@ constexpr string_view kMetadataOps[] = {
     "aten::detach_",
     "aten::requires_grad_",
     "aten::retain_grad",
-    "aten::record_stream",
     "aten::squeeze_",
     "aten::unsqueeze_",
     "aten::t_",
@@ -144,6 +143,8 @@ constexpr string_view kOverwriting[] = {
 // Their tensors are used around the dispatcher afterwards: cuDNN's packed weights by address,
 // collectives by other threads, sparse tensors and packed weights from inside another object.
 constexpr string_view kKeeping[] = {
+    // Another stream uses the bytes from here on, and nobody says when it ends.
+    "aten::record_stream",
     "aten::_cudnn_rnn_flatten_weight",
     "aten::_sparse_coo_tensor_unsafe",
     "aten::_sparse_coo_tensor_with_dims_and_tensors",

@@ -141,6 +141,10 @@ void Restorer::fetch(const ValueP& value) {
 // Finds what depends on a value that is about to be overwritten.
 class Restorer::Search {
  public:
+  explicit Search(const std::vector<ValueP>& overwritten) {
+    for (const ValueP& value : overwritten) overwritten_.insert(value.get());
+  }
+
   void look_from(const ValueP& value) {
     open_.push_back(value);
     while (!open_.empty()) {
@@ -169,11 +173,14 @@ class Restorer::Search {
       lost.push_back(value);
       open_.push_back(std::move(value));
     } else {
-      alive.push_back(std::move(value));
+      alive.push_back(value);
+      // It becomes a source, but for no longer than until the op writes it too.
+      if (overwritten_.contains(value.get())) open_.push_back(std::move(value));
     }
   }
 
   std::vector<ValueP> open_;
+  std::unordered_set<const Value*> overwritten_;
   std::unordered_set<const Value*> seen_;
 };
 
@@ -184,7 +191,7 @@ bool Restorer::has_copy(const ValueP& value) {
 }
 
 void Restorer::settle(const std::vector<ValueP>& values) {
-  Search search;
+  Search search(values);
   {
     Books::Lock lock(books_);
     for (const ValueP& value : values) {

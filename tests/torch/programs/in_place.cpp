@@ -171,13 +171,45 @@ class OutVariants : public torch::nn::Module {
   at::Tensor products_;
 };
 
+// Writes several tensors with one op, some computed from others of them, while copies of what they
+// were are still to be read: what a fused optimizer step does to copies of the gradients.
+class Several : public torch::nn::Module {
+ public:
+  Several() {
+    for (int i = 0; i < kDepth; ++i) {
+      const std::string number = std::to_string(i);
+      layers_.push_back(register_module("linear" + number, torch::nn::Linear(kWidth, kWidth)));
+      means_.push_back(register_buffer("mean" + number, torch::ones({kBatch, kWidth})));
+    }
+  }
+
+  at::Tensor forward(at::Tensor x) {
+    std::vector<at::Tensor> copies;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      x = x + layers_[i]->forward(x).tanh();
+      const torch::NoGradGuard no_grad;
+      const at::Tensor doubled = means_[i] * 2;
+      copies.push_back(doubled.clone());
+      at::_foreach_add_({means_[i], doubled}, {x, x}, 0.1);
+      copies.push_back(doubled);
+    }
+    for (const at::Tensor& copy : copies) x = x + copy * 0.01;
+    return x;
+  }
+
+ private:
+  std::vector<torch::nn::Linear> layers_;
+  std::vector<at::Tensor> means_;
+};
+
 }  // namespace
 
 std::vector<Program> in_place_programs() {
   return {{"in_place_arithmetic", make<Arithmetic>},
           {"in_place_views", make<Views>},
           {"in_place_indices", indices},
-          {"in_place_out_variants", make<OutVariants>}};
+          {"in_place_out_variants", make<OutVariants>},
+          {"in_place_several", make<Several>}};
 }
 
 }  // namespace lowtide::torch_test
