@@ -4,6 +4,7 @@
 
 import contextlib
 import copy
+import gc
 
 import torch
 
@@ -11,9 +12,10 @@ import lowtide
 
 
 def bits(value):
-    """What is compared of a value: tensors as they are, everything else by equality."""
+    """What is compared of a value: tensors as they are, everything else by equality. Copies are on
+    the host, so that a later run finds the device as this one did."""
     if isinstance(value, torch.Tensor):
-        return value.detach().clone()
+        return value.detach().cpu().clone()
     if isinstance(value, dict):
         return {key: bits(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -43,8 +45,10 @@ def first_difference(plain, managed, path=""):
     return None if plain == managed else f"{path}: {plain} and {managed}"
 
 
-def train(model, make_batch, *, steps=3, make_optimizer=None, loss_of=None, budget=None, **options):
+def train(model, make_batch, *, steps=3, make_optimizer=None, loss_of=None, budget=None, device="cpu",
+          **options):
     """Trains a copy of the model; returns all there is to compare, and the session's statistics."""
+    gc.collect()  # An optimizer is part of a cycle: the run before may still hold its tensors.
     model = copy.deepcopy(model)
     make_optimizer = make_optimizer or (lambda parameters: torch.optim.SGD(parameters, lr=0.01,
                                                                            momentum=0.9))
@@ -52,7 +56,7 @@ def train(model, make_batch, *, steps=3, make_optimizer=None, loss_of=None, budg
     optimizer = make_optimizer(model.parameters())
     torch.manual_seed(7)
     losses, stats = [], {}
-    with lowtide.budget(budget, device="cpu", **options) if budget else contextlib.nullcontext():
+    with lowtide.budget(budget, device=device, **options) if budget else contextlib.nullcontext():
         for _ in range(steps):
             loss = loss_of(model(make_batch()))
             optimizer.zero_grad()
@@ -63,7 +67,7 @@ def train(model, make_batch, *, steps=3, make_optimizer=None, loss_of=None, budg
         if budget:
             stats = lowtide.memory_stats()
         state = bits([losses, gradients, model.state_dict(), optimizer.state_dict()["state"],
-                      torch.get_rng_state()])
+                      torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if device != "cpu" else ())])
     return state, stats
 
 
@@ -78,6 +82,11 @@ def check_identity(case, model, make_batch, share, **arguments):
     the budget was kept and something was evicted. Returns the statistics."""
     plain, _ = train(model, make_batch, **arguments)
     budget = int(peak_of(model, make_batch, **arguments) * share)
+    return check_managed(case, plain, model, make_batch, budget, **arguments)
+
+
+def check_managed(case, plain, model, make_batch, budget, **arguments):
+    """The same, where the plain result is known."""
     managed, stats = train(model, make_batch, budget=budget, **arguments)
     case.assertIsNone(first_difference(plain, managed))
     case.assertLessEqual(stats["peak_bytes"], budget)

@@ -246,8 +246,7 @@ void* CudaGate::try_to_take(const Request& request, std::size_t bytes, std::stri
 
 // Tried until there is room or nothing is left to evict. Native empties its cache by itself before
 // it gives up, so there is no need to do that here.
-void* CudaGate::take_or_evict(const Request& request, std::size_t bytes,
-                              engine::Overflow*& overflow) {
+void* CudaGate::take_or_evict(Request& request, std::size_t bytes, engine::Overflow*& overflow) {
   engine::Ledger& ledger = state(request.device).ledger;
   Reservation reservation(ledger, request.bytes);
   for (;;) {
@@ -265,8 +264,29 @@ void* CudaGate::take_or_evict(const Request& request, std::size_t bytes,
     if (request.large != nullptr && request.large->take_spare_from_native()) continue;
     if (may_go_elsewhere && ledger.evict_more(missing)) continue;
     if (request.large != nullptr && request.large->take_from_native()) continue;
+    if (void* data = take_gap_of_native(request, bytes)) {
+      reservation.keep();
+      return data;
+    }
     throw device_refusal(ledger, request.bytes, reason);
   }
+}
+
+// Where blocks that are older than the budget were evicted or freed, native has gaps that it cannot
+// give back.
+void* CudaGate::take_gap_of_native(Request& request, std::size_t bytes) {
+  const std::int64_t rounded = rounded_by_native(bytes);
+  if (request.large == nullptr || rounded > request.bytes) return nullptr;
+  void* data = nullptr;
+  try {
+    data = native().raw_alloc_with_stream(bytes, request.stream);
+  } catch (const c10::OutOfMemoryError&) {
+    return nullptr;
+  }
+  ledger(request.device).release(request.bytes - rounded);
+  request.bytes = rounded;
+  request.large = nullptr;
+  return data;
 }
 
 void CudaGate::note_block(void* data, const Request& request) {
@@ -278,7 +298,7 @@ void CudaGate::note_block(void* data, const Request& request) {
   }
 }
 
-void* CudaGate::take_block(const Request& request, std::size_t bytes) {
+void* CudaGate::take_block(Request request, std::size_t bytes) {
   if (is_short(request)) resync(request.device);
   const BusyMark busy(*this);
   engine::Overflow* overflow = admit(request);

@@ -127,12 +127,14 @@ class CudaGate final : public DelegatingAllocator {
   // As Ledger::admit().
   engine::Overflow* admit(const Request& request);
   Request make_request(DeviceIndex device, std::size_t bytes, cudaStream_t stream);
-  void* take_block(const Request& request, std::size_t bytes);
+  void* take_block(Request request, std::size_t bytes);
   // Null: there is no room.
   void* take_pages(const Request& request);
   void* try_to_take(const Request& request, std::size_t bytes, std::string& reason);
   // Null: there is no room, and `overflow` is to take the block.
-  void* take_or_evict(const Request& request, std::size_t bytes, engine::Overflow*& overflow);
+  void* take_or_evict(Request& request, std::size_t bytes, engine::Overflow*& overflow);
+  // For a block that there are no pages for. Null: there is none; else the request is native's.
+  void* take_gap_of_native(Request& request, std::size_t bytes);
   void note_block(void* data, const Request& request);
   bool goes_to_private_pool(DeviceIndex device, cudaStream_t stream);
   bool may_evict(DeviceIndex device, cudaStream_t stream);

@@ -146,6 +146,29 @@ TEST_F(LargeBlocksTest, ASmallBudgetAfterALargeOneHasPagesOfItsOwnSize) {
   EXPECT_LE(reserved_bytes(), budget_);
 }
 
+TEST_F(LargeBlocksTest, GapsBetweenOlderBlocksAreUsedBeforeABlockIsRefused) {
+  device().limit(std::nullopt);
+  ledger().set_budget(engine::Ledger::kNoBudget);
+  std::vector<at::Tensor> kept;
+  {
+    std::vector<at::Tensor> freed;
+    for (int i = 0; i < 9; ++i) {
+      kept.push_back(empty_bytes(6 * kMiB).fill_(1));
+      freed.push_back(empty_bytes(6 * kMiB));
+    }
+  }
+  start(reserved_bytes());
+  std::vector<at::Tensor> later;
+  for (int i = 0; i < 4; ++i) later.push_back(empty_bytes(5 * kMiB).fill_(2));
+  EXPECT_LE(reserved_bytes(), budget_);
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
+  start(reserved_bytes() + 64 * kMiB);
+  for (const at::Tensor& tensor : kept) EXPECT_TRUE(tensor.eq(1).all().item<bool>());
+  for (const at::Tensor& tensor : later) EXPECT_TRUE(tensor.eq(2).all().item<bool>());
+  later.clear();
+  EXPECT_EQ(ledger().held_bytes(), allocated_bytes());
+}
+
 TEST_F(LargeBlocksTest, BlocksOutliveTheBudget) {
   at::Tensor kept = empty_bytes(64 * kMiB).fill_(5);
   at::Tensor other = empty_bytes(64 * kMiB);
