@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/cuda/pacer.h"
 
+#include <algorithm>
 #include <condition_variable>
 
 #include "run/cuda/check.h"
@@ -14,8 +15,9 @@ namespace {
 // queue takes before the host has to wait.
 constexpr int kBatchOps = 64;
 // A host that makes room for a block is busy for so long at most. One that waits for the device
-// does so again, perhaps after every few ops; that must not take forever.
-constexpr std::chrono::milliseconds kPatience{256};
+// does so again, perhaps at every second op; that must not take forever.
+constexpr std::chrono::milliseconds kMostPatience{256};
+constexpr std::chrono::milliseconds kLeastPatience{1};
 
 }  // namespace
 
@@ -48,12 +50,13 @@ class Pacer::Gate {
   bool is_open_ = false;
 };
 
+Pacer::Pacer() : patience_(kMostPatience) {}
+
 void Pacer::pace(cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   if (is_standing() && ++ops_in_batch_ < kBatchOps) return;
   if (is_capturing(stream)) return;
   ops_in_batch_ = 0;
-  if (gate_ == nullptr) patience_ = kPatience;
   auto next = std::make_shared<Gate>(patience_);
   auto share = std::make_unique<std::shared_ptr<Gate>>(next);
   const auto wait_at = [](void* data) {
@@ -63,7 +66,7 @@ void Pacer::pace(cudaStream_t stream) {
   LT_CUDA(cudaLaunchHostFunc(stream, wait_at, share.get()));
   static_cast<void>(share.release());
   // Not before: between the two the device would catch up.
-  if (gate_ != nullptr && !gate_->open()) patience_ /= 2;
+  if (open_gate()) patience_ = std::min(2 * patience_, kMostPatience);
   gate_ = std::move(next);
 }
 
@@ -72,11 +75,19 @@ bool Pacer::holds_device() {
   return is_standing();
 }
 
+// True: in time.
+bool Pacer::open_gate() {
+  if (gate_ == nullptr) return false;
+  if (gate_->open()) return true;
+  patience_ = std::max(patience_ / 2, kLeastPatience);
+  return false;
+}
+
 bool Pacer::is_standing() const { return gate_ != nullptr && !gate_->is_open(); }
 
 void Pacer::release() {
   const std::lock_guard lock(mutex_);
-  if (gate_ != nullptr) gate_->open();
+  open_gate();
   gate_.reset();
 }
 

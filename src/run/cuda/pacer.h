@@ -15,7 +15,7 @@ namespace lowtide::cuda {
 // few dozen ops, and works through these while the next ones are issued. Any thread may call it.
 class Pacer {
  public:
-  Pacer() = default;
+  Pacer();
   // Lets the device go on.
   ~Pacer() { release(); }
   Pacer(const Pacer&) = delete;
@@ -33,7 +33,8 @@ class Pacer {
   // device.
   class Gate;
 
-  // Requires: the lock.
+  // Both require the lock.
+  bool open_gate();
   bool is_standing() const;
 
   std::mutex mutex_;
@@ -41,8 +42,9 @@ class Pacer {
   int ops_in_batch_ = 0;
   // Before the batch that is being issued; null: there is none.
   std::shared_ptr<Gate> gate_;
-  // How long the device stands before a gate.
-  std::chrono::milliseconds patience_{};
+  // How long the device stands before a gate: half as long where the host did not come in time, for
+  // it waits for the device, and twice as long where it did.
+  std::chrono::milliseconds patience_;
 };
 
 }  // namespace lowtide::cuda
