@@ -91,12 +91,15 @@ def row_of(mode, turns, plain_turns):
     """A row of the Markdown table."""
     good = succeeded(turns)
     if not good:
-        return [title_of(mode), turns[-1]["failure"].replace("|", "/"), "", "", ""]
+        return [title_of(mode), turns[-1]["failure"], "", "", ""]
     first = next(iter(succeeded(plain_turns)), None)
     plain_held = first.get("allocated_peak_bytes") if first else None
     ratios = ratios_of(turns, plain_turns)
     time = f"{1e3 * statistics.median(turn['median_seconds'] for turn in good):.1f} ms" if mode == "plain" else (
         time_cell(ratios))
+    if len(good) < len(turns):
+        why = next(turn["failure"] for turn in turns if "failure" in turn)
+        time += f"; {len(turns) - len(good)} of {len(turns)} failed: {why}"
     return [title_of(mode), time, memory_cell(most(good, "allocated_peak_bytes"), plain_held),
             memory_cell(most(good, "reserved_peak_bytes"), plain_held),
             "–" if mode == "plain" and len(good) == 1 else bits_cell(good, first)]
@@ -111,7 +114,8 @@ def markdown(record):
         yield f"| {model} ({size}) | step time over plain's | allocated GiB | reserved GiB | bits |"
         yield "|---|--:|--:|--:|---|"
         for mode, taken in modes.items():
-            yield "| " + " | ".join(row_of(mode, taken, modes.get("plain", []))) + " |"
+            cells = row_of(mode, taken, modes.get("plain", []))
+            yield "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
         yield ""
     yield (f"{record['machine']}, torch {record['torch']}, commit {record['commit'] or 'unknown'}: "
            f"`{record['command']}`")
