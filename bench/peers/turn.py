@@ -23,10 +23,9 @@ def saving_on_host(device):
 
 def prepare_compiled(training, mode):
     """compile, compile-0.5, compile-blocks, compile-blocks-0.5."""
+    import torch._dynamo as dynamo  # pylint: disable=import-outside-toplevel  (takes a second)
     import torch._functorch.config as functorch  # pylint: disable=import-outside-toplevel
-    torch._dynamo.reset()
-    # The blocks of a ResNet differ in shape and share their code.
-    torch._dynamo.config.recompile_limit = 64
+    dynamo.reset()
     share = mode.removeprefix("compile").removeprefix("-blocks").removeprefix("-")
     functorch.activation_memory_budget = float(share or 1)
     training.compile(by_blocks="blocks" in mode)

@@ -53,6 +53,8 @@ def main():
             break
         found = take(job, model, mode)
         print(json.dumps(found | {"plain_peak_bytes": job["plain_peaks"].get(model)}), file=parent)
+        if "failure" in found:  # It may have left the device in a state that the next turn would suffer from.
+            break
 
 
 if __name__ == "__main__":
