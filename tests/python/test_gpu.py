@@ -122,6 +122,14 @@ class Eager(OnAGpu):
         training.train(subjects.resnet(), subjects.resnet_batch, device="cuda", steps=1)
 
 
+    def test_errors_of_a_session_on_the_cpu_do_not_speak_of_the_gpu(self):
+        for error in (lambda: torch.empty(4 * MIB), lambda: lowtide.hold(*tensors).__enter__()):
+            with self.subTest(error), lowtide.budget("3MiB", device="cpu"):
+                tensors = [torch.ones(MIB // 2) for _ in range(2)]
+                with self.assertRaisesRegex(torch.OutOfMemoryError, "^DefaultCPUAllocator: .*Lowtide"):
+                    error()
+
+
 class Shares(OnAGpu):
     def test_a_share_of_the_plain_peak_holds_from_the_third_step_on(self):
         def run(budget):
