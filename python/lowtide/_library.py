@@ -11,6 +11,11 @@ import torch
 
 OK, INVALID_INPUT, OUT_OF_MEMORY, DEVICE_ERROR, IO_ERROR, INTERNAL_ERROR = range(6)
 
+# How torch's allocators begin their messages: programs that look for a batch that fits know an error
+# by these words.
+OUT_OF_MEMORY_ON_A_GPU = "CUDA out of memory. "
+OUT_OF_MEMORY_ON_THE_CPU = "DefaultCPUAllocator: can't allocate memory: "
+
 # What the functions of lowtide.h take, besides the session that most of them begin with.
 _SESSION = ctypes.c_void_p
 _CALLS = {

@@ -101,6 +101,12 @@ class Compiled(unittest.TestCase):
     def test_a_gpt_compiled_block_by_block(self):
         self.check(gpt, compiled_by_blocks, gpt_batch, 0.7)
 
+    def test_too_small_a_budget_is_torchs_own_error(self):
+        with self.assertRaisesRegex(torch.OutOfMemoryError, "^DefaultCPUAllocator: .*Lowtide: ") as caught:
+            steps(compiled_whole(gpt()), small_gpt_batch, 1 << 20)
+        # By the graph's own allocations, which are no ops.
+        self.assertIs(type(caught.exception.__cause__), RuntimeError)
+
     @unittest.skipUnless(os.environ.get("LT_MODELS") == "all", "takes minutes: LT_MODELS=all")
     def test_a_resnet_compiled_whole(self):
         self.check(resnet, compiled_whole, resnet_batch, 0.8)
