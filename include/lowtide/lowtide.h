@@ -41,12 +41,18 @@ lowtide_status lowtide_close(lowtide_session* session);
 // A step ends here; `failed`: by an exception.
 lowtide_status lowtide_end_step(lowtide_session* session, int failed);
 
-// Keeps a storage on the device. `storage`: a c10::StorageImpl, in Python
-// `tensor.untyped_storage()._cdata`; `tensor`: a c10::TensorImpl, `tensor._cdata`.
+// Keeps a storage on the device; until it is released, it may be written by hand. `storage`: a
+// c10::StorageImpl, in Python `tensor.untyped_storage()._cdata`; `tensor`: a c10::TensorImpl,
+// `tensor._cdata`.
 lowtide_status lowtide_hold_tensor(lowtide_session* session, void* tensor);
 lowtide_status lowtide_release_tensor(lowtide_session* session, void* tensor);
 lowtide_status lowtide_hold_storage(lowtide_session* session, void* storage);
 lowtide_status lowtide_release_storage(lowtide_session* session, void* storage);
+
+// Brings it back and keeps it where it is for good, in the innermost session: somebody asked for
+// its address. Whoever writes by the address later asks for it anew, or holds it.
+lowtide_status lowtide_keep_tensor_address(void* tensor);
+lowtide_status lowtide_keep_storage_address(void* storage);
 
 // Around code that goes around torch's dispatcher; see Session::begin_opaque.
 lowtide_status lowtide_begin_opaque(lowtide_session* session);
@@ -61,6 +67,11 @@ int lowtide_set_thread_managed(int managed);
 // Whether what the ops of this thread make stays on the device for good, for code that will use it
 // around torch's dispatcher; gives what was the case before.
 int lowtide_keep_what_is_made(int keep);
+// Everything is on the device again, if the budget has room for that.
+lowtide_status lowtide_bring_all_back(void);
+// Whether an op that is under way has the tensor among its arguments, or has made it and not given
+// it out yet: until that op ends, it stays where it is.
+int lowtide_is_in_use(void* tensor);
 // To be called in a forked process: its ops pass, and nothing is capped there.
 void lowtide_after_fork(void);
 

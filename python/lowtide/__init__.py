@@ -12,7 +12,8 @@ from . import _library
 
 _library.library()
 
-from . import _compiled, _distributed, _readers, _steps, _threads  # noqa: E402  (each adds its patches)
+# Each adds its patches.
+from . import _compiled, _distributed, _graphs, _readers, _steps, _threads  # noqa: E402
 from ._budget import budget, disable, enable  # noqa: E402
 from ._library import DeviceError, Error  # noqa: E402
 from ._measuring import LargestBatches, Trace, Verdict, max_batch, trace, verify  # noqa: E402

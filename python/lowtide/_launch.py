@@ -8,10 +8,11 @@ package installed.
 
 import argparse
 import os
+import pathlib
 import runpy
 import sys
 
-from . import _budget, _session
+from . import _budget, _report, _session
 
 EXAMPLES = """examples:
   lowtide run --budget 8GiB train.py --epochs 3
@@ -33,6 +34,10 @@ def _parser():
     parser.add_argument("--spill-cap")
     parser.add_argument("--stats", action="store_true",
                         help="tell on stderr what was done, when the script has ended")
+    parser.add_argument("--report", metavar="FILE.html",
+                        help="write a page of what was done; under torchrun FILE-RANK.html")
+    parser.add_argument("--record", metavar="FILE.json",
+                        help="write down what was done, for `lowtide report`")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument("script", nargs="?", help="the script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
@@ -62,6 +67,31 @@ def describe(stats):
             f"{stats['recomputes']} recomputed, {stats['bytes_to_host'] / 2**20:.1f} MiB to the host")
 
 
+def of_this_rank(path):
+    """run.html; under torchrun run-0.html and so on."""
+    rank = os.environ.get("RANK")
+    path = pathlib.Path(path)
+    return path if rank is None else path.with_name(f"{path.stem}-{rank}{path.suffix}")
+
+
+def _write_reports(options):
+    """Says so where there is nothing to write, or no place for it: the script is done already."""
+    try:
+        if options.report:
+            of_this_rank(options.report).write_text(_report.last_report().html(), encoding="utf-8")
+        if options.record:
+            of_this_rank(options.record).write_text(_report.last_report().json, encoding="utf-8")
+    except _report.NoReport:
+        print(f"{prefix()}: there is no report: no second step was seen (a step ends when an "
+              "optimizer of torch has made its step)", file=sys.stderr)
+    except OSError as error:
+        print(f"{prefix()}: {error}", file=sys.stderr)
+
+
+def _wants_report(options):
+    return bool(options.report or options.record)
+
+
 def _run_script(options):
     if options.module is not None:
         sys.argv = [options.module, *filter(None, [options.script]), *options.arguments]
@@ -81,10 +111,15 @@ def run(arguments):
         parser.error("name a script, or a module with -m")
     if options.module is None and not os.path.isfile(options.script):
         parser.error(f"there is no script {options.script}")
+    for path in filter(None, (options.report, options.record)):
+        # Hours later would be late.
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            parser.error(f"there is no folder for {path}")
     settings = {name: getattr(options, name)
                 for name in ("means", "policy", "host_cap", "spill_dir", "spill_cap")}
     try:
-        _budget.enable(options.budget, device=options.device or default_device(), **settings)
+        _budget.enable(options.budget, device=options.device or default_device(),
+                       report=_wants_report(options), **settings)
     except (ValueError, OSError, RuntimeError) as error:
         print(f"{prefix()}: {error}", file=sys.stderr)
         return 2
@@ -95,6 +130,8 @@ def run(arguments):
         if options.stats:
             # In one piece: ranks share the stream.
             sys.stderr.write(f"{prefix()}: {describe(_session.memory_stats())}\n")
+        if _wants_report(options):
+            _write_reports(options)
     return 0
 
 

@@ -11,6 +11,11 @@ import torch
 
 OK, INVALID_INPUT, OUT_OF_MEMORY, DEVICE_ERROR, IO_ERROR, INTERNAL_ERROR = range(6)
 
+# How torch's allocators begin their messages: programs that look for a batch that fits know an error
+# by these words.
+OUT_OF_MEMORY_ON_A_GPU = "CUDA out of memory. "
+OUT_OF_MEMORY_ON_THE_CPU = "DefaultCPUAllocator: can't allocate memory: "
+
 # What the functions of lowtide.h take, besides the session that most of them begin with.
 _SESSION = ctypes.c_void_p
 _CALLS = {
@@ -21,6 +26,9 @@ _CALLS = {
     "lowtide_release_tensor": [_SESSION, ctypes.c_void_p],
     "lowtide_hold_storage": [_SESSION, ctypes.c_void_p],
     "lowtide_release_storage": [_SESSION, ctypes.c_void_p],
+    "lowtide_keep_tensor_address": [ctypes.c_void_p],
+    "lowtide_keep_storage_address": [ctypes.c_void_p],
+    "lowtide_bring_all_back": [],
     "lowtide_begin_opaque": [_SESSION],
     "lowtide_end_opaque": [_SESSION],
     "lowtide_name": [_SESSION, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p],
@@ -102,6 +110,8 @@ def _declare(loaded):
     for name in ("lowtide_set_thread_managed", "lowtide_keep_what_is_made"):
         getattr(loaded, name).argtypes = [ctypes.c_int]
         getattr(loaded, name).restype = ctypes.c_int
+    loaded.lowtide_is_in_use.argtypes = [ctypes.c_void_p]
+    loaded.lowtide_is_in_use.restype = ctypes.c_int
     loaded.lowtide_after_fork.restype = None
 
 
@@ -109,10 +119,7 @@ def _exception_for(status, message):
     if status == INVALID_INPUT:
         return ValueError(message)
     if status == OUT_OF_MEMORY:
-        # The words by which programs that look for a batch that fits know the error.
-        known = "CUDA out of memory. " if torch.cuda.is_available() else (
-            "DefaultCPUAllocator: can't allocate memory: ")
-        return torch.OutOfMemoryError(known + "Lowtide: " + message)
+        return torch.OutOfMemoryError(message)
     if status == DEVICE_ERROR:
         return DeviceError(message)
     if status == IO_ERROR:

@@ -12,7 +12,7 @@ from typing import Optional
 
 import torch
 
-from . import _budget, _session
+from . import _budget, _names, _session
 
 
 def _values_used_by(function, seen):
@@ -166,6 +166,8 @@ def trace(step, *, name="captured", model=None, device=None):
     try:
         if model is not None:
             session.name_parameters(model)
+        else:
+            _names.name_models(session)
         session.capture_next_step()
         _take(session, step)
         _take(session, step)

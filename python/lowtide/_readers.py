@@ -4,7 +4,8 @@
 
 While a session is open they are wrapped: what they read is brought back first. Whoever gets an
 address keeps the storage on the device for good, since nobody says when the address is not used any
-more; the others keep it only while they read.
+more; the others keep it only while they read. What is computed from memory that was handed out, to
+numpy say, is not computed again, since it may have been written by then.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ import threading
 
 import torch
 
-from . import _patching, _session
+from . import _library, _patching, _session
 
 _patches = _patching.Patches()
 _thread = threading.local()
@@ -30,45 +31,72 @@ def nothing_is_kept():
         _thread.is_passing = before
 
 
-def _is_passing():
+def is_passing():
     return getattr(_thread, "is_passing", False) or _session.current() is None
 
 
-def _keeps_tensor(original):
-    """An address of the tensor's memory is handed out."""
+def _shares_tensor(original):
+    """The tensor's memory is handed out: who has it may write to it at any time."""
     @functools.wraps(original)
     def reader(self, *arguments, **options):
-        if not _is_passing():
+        if not is_passing():
             _session.current().hold(self)
         return original(self, *arguments, **options)
+    return reader
+
+
+def _shares_array(original):
+    def interface(self):
+        # Most tensors have none.
+        description = original.fget(self)
+        if not is_passing():
+            _session.current().hold(self)
+        return description
+    return property(interface, doc=original.__doc__)
+
+
+def _is_used_by_an_op(tensor):
+    """Whether we are in the body of an operator that has the tensor: so it stays till that ends."""
+    # In there, ops are not seen.
+    return torch._C._dispatch_tls_is_dispatch_key_excluded("Fake") and (
+        _library.library().lowtide_is_in_use(tensor._cdata))
+
+
+def _tells_address(original):
+    """Of a tensor. Kernels get it each time that they are launched."""
+    @functools.wraps(original)
+    def reader(self):
+        if not is_passing() and not _is_used_by_an_op(self):
+            _library.call("lowtide_keep_tensor_address", self._cdata)
+        return original(self)
     return reader
 
 
 def _reads_tensor(original):
     @functools.wraps(original)
     def reader(self, *arguments, **options):
-        if _is_passing():
+        if is_passing():
             return original(self, *arguments, **options)
         with _session.hold(self):
             return original(self, *arguments, **options)
     return reader
 
 
-def _keeps_storage(original):
+def _tells_storage_address(original):
     @functools.wraps(original)
     def reader(self):
         if getattr(_thread, "is_saving", False):
             # torch.save only tells storages apart by their addresses.
             return self._cdata
-        if not _is_passing():
-            _session.current().hold_storage(self)
+        if not is_passing():
+            _library.call("lowtide_keep_storage_address", self._cdata)
         return original(self)
     return reader
 
 
 @contextlib.contextmanager
 def _storage_held(storage):
-    session = None if _is_passing() else _session.current()
+    session = None if is_passing() else _session.current()
     if session:
         session.hold_storage(storage)
     try:
@@ -125,15 +153,17 @@ def _flattens(original):
 
 
 def _install():
-    for name in ("numpy", "__dlpack__", "data_ptr"):
-        _patches.replace(torch.Tensor, name, _keeps_tensor)
+    for name in ("numpy", "__dlpack__"):
+        _patches.replace(torch.Tensor, name, _shares_tensor)
+    _patches.replace(torch.Tensor, "__cuda_array_interface__", _shares_array)
+    _patches.replace(torch.Tensor, "data_ptr", _tells_address)
     # is_shared() of what is away would end the process.
     for name in ("tolist", "__deepcopy__", "is_shared", "is_pinned", "share_memory_"):
         _patches.replace(torch.Tensor, name, _reads_tensor)
     for owner, name in ((torch.utils.dlpack, "to_dlpack"), (torch, "to_dlpack")):
-        _patches.replace(owner, name, _keeps_tensor)
-    _patches.replace(torch.UntypedStorage, "data_ptr", _keeps_storage)
-    for name in ("__getitem__", "_write_file", "_set_from_file", "copy_", "fill_", "resize_", "tolist", "clone",
+        _patches.replace(owner, name, _shares_tensor)
+    _patches.replace(torch.UntypedStorage, "data_ptr", _tells_storage_address)
+    for name in ("__getitem__", "__setitem__", "_write_file", "_set_from_file", "copy_", "fill_", "resize_", "tolist", "clone",
                  "cpu", "cuda", "is_shared", "is_pinned", "_share_fd_cpu_", "_share_filename_cpu_",
                  "_share_cuda_", "_byteswap"):
         _patches.replace(torch.UntypedStorage, name, _reads_storage)

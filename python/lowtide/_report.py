@@ -12,6 +12,10 @@ from . import _library
 _last = []
 
 
+class NoReport(RuntimeError):
+    """Nothing was written down."""
+
+
 class Report:
     """The report of one session."""
 
@@ -49,6 +53,6 @@ def remember(session):
 def last_report():
     """The report of the last budget with report=True that has ended and had two steps or more."""
     if not _last:
-        raise RuntimeError("there is no report: pass report=True to lowtide.budget, and train two "
-                           "steps or more inside it")
+        raise NoReport("there is no report: pass report=True to lowtide.budget, and train two steps "
+                       "or more inside it")
     return _last[0]

@@ -7,7 +7,7 @@ import ctypes
 import json
 import threading
 
-from . import _library, _report
+from . import _library, _names, _report
 
 # The innermost one last. Sessions are opened and closed by one thread at a time.
 _open_sessions = []
@@ -36,7 +36,7 @@ class Session:
         _library.call("lowtide_open", text.encode(), ctypes.byref(pointer))
         self._pointer = pointer
         self.thread = threading.get_ident()
-        self._is_reported = report
+        self._is_reported = self._is_to_be_named = report
         if report:
             self.capture_next_step()
         if not _open_sessions:
@@ -68,6 +68,10 @@ class Session:
 
     def end_step(self, failed=False):
         """Tells where a training step ends. Optimizers do that by themselves."""
+        if self._is_to_be_named:
+            # Before the step that is written down.
+            self._is_to_be_named = False
+            _names.name_models(self)
         self._call("lowtide_end_step", int(failed))
 
     def hold(self, tensor):

@@ -45,7 +45,7 @@ lowtide_status guarded(const Body& body) {
   } catch (const lowtide::InvalidInput& error) {
     return failed(LOWTIDE_INVALID_INPUT, error.what());
   } catch (const lowtide::OutOfMemory& error) {
-    return failed(LOWTIDE_OUT_OF_MEMORY, error.what());
+    return failed(LOWTIDE_OUT_OF_MEMORY, lowtide::run::describe_as_torch(error).c_str());
   } catch (const lowtide::DeviceError& error) {
     return failed(LOWTIDE_DEVICE_ERROR, error.what());
   } catch (const lowtide::IoError& error) {
@@ -75,6 +75,14 @@ at::Tensor over_storage(void* impl) {
       storage.device().is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
   return at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(key),
                                                   caffe2::TypeMeta::Make<std::uint8_t>());
+}
+
+lowtide_status keep_address(const at::Tensor& tensor) {
+  return guarded([&] {
+    if (lowtide::run::Runtime* runtime = lowtide::run::active_runtime()) {
+      runtime->keep_address(tensor);
+    }
+  });
 }
 
 }  // namespace
@@ -118,6 +126,11 @@ lowtide_status lowtide_release_storage(lowtide_session* session, void* storage) 
   return guarded([&] { session->release(over_storage(storage)); });
 }
 
+lowtide_status lowtide_keep_tensor_address(void* tensor) { return keep_address(tensor_at(tensor)); }
+lowtide_status lowtide_keep_storage_address(void* storage) {
+  return keep_address(over_storage(storage));
+}
+
 lowtide_status lowtide_begin_opaque(lowtide_session* session) {
   return guarded([&] { session->begin_opaque(); });
 }
@@ -138,6 +151,17 @@ int lowtide_set_thread_managed(int managed) {
 
 int lowtide_keep_what_is_made(int keep) {
   return lowtide::run::keep_what_is_made(keep != 0) ? 1 : 0;
+}
+
+lowtide_status lowtide_bring_all_back() {
+  return guarded([] {
+    if (lowtide::run::Runtime* runtime = lowtide::run::active_runtime()) runtime->bring_all_back();
+  });
+}
+
+int lowtide_is_in_use(void* tensor) {
+  lowtide::run::Runtime* runtime = lowtide::run::active_runtime();
+  return runtime == nullptr || runtime->is_in_use(tensor_at(tensor)) ? 1 : 0;
 }
 
 void lowtide_after_fork() {

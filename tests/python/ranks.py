@@ -16,8 +16,8 @@ from torch.nn.parallel import DistributedDataParallel
 def main(kind, folder):
     dist.init_process_group("gloo")
     torch.manual_seed(1)
-    model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (
-        torch.nn.Linear(256, 256), torch.nn.GELU())])
+    model = torch.nn.Sequential(*[layer for _ in range(6) for layer in (
+        torch.nn.Linear(128, 128), torch.nn.GELU())])
     if kind == "ddp":
         model = DistributedDataParallel(model)
     else:
@@ -27,7 +27,7 @@ def main(kind, folder):
     optimizer = torch.optim.AdamW(model.parameters())
     torch.manual_seed(10 + dist.get_rank())
     for _ in range(4):
-        loss = model(torch.randn(512, 256)).square().mean()
+        loss = model(torch.randn(2048, 128)).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -90,6 +90,13 @@ class Errors(unittest.TestCase):
         # And all is well afterwards.
         training.check_identity(self, small_net(), batch, 0.5)
 
+    def test_what_cannot_be_held_at_once_is_the_same_error(self):
+        with lowtide.budget("3MiB", device="cpu"):
+            tensors = [torch.ones(1 << 19) for _ in range(2)]
+            with self.assertRaisesRegex(torch.OutOfMemoryError, "^DefaultCPUAllocator: .*Lowtide"):
+                with lowtide.hold(*tensors):
+                    pass
+
     def test_what_is_no_budget_is_refused(self):
         for bad in ("0%", "x%", "-5%"):
             with self.subTest(bad), self.assertRaisesRegex(ValueError, "share of the plain peak"):

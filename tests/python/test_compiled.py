@@ -3,6 +3,7 @@
 """Code that goes around the dispatcher: graphs of torch.compile, and operators of one's own."""
 
 import contextlib
+import ctypes
 import os
 import unittest
 
@@ -100,6 +101,12 @@ class Compiled(unittest.TestCase):
     def test_a_gpt_compiled_block_by_block(self):
         self.check(gpt, compiled_by_blocks, gpt_batch, 0.7)
 
+    def test_too_small_a_budget_is_torchs_own_error(self):
+        with self.assertRaisesRegex(torch.OutOfMemoryError, "^DefaultCPUAllocator: .*Lowtide: ") as caught:
+            steps(compiled_whole(gpt()), small_gpt_batch, 1 << 20)
+        # By the graph's own allocations, which are no ops.
+        self.assertIs(type(caught.exception.__cause__), RuntimeError)
+
     @unittest.skipUnless(os.environ.get("LT_MODELS") == "all", "takes minutes: LT_MODELS=all")
     def test_a_resnet_compiled_whole(self):
         self.check(resnet, compiled_whole, resnet_batch, 0.8)
@@ -120,20 +127,42 @@ scaled.register_autograd(
     setup_context=lambda ctx, inputs, output: setattr(ctx, "factor", inputs[1]))
 
 
+@torch.library.custom_op("lowtide_tests::copied", mutates_args=())
+def copied(x: torch.Tensor) -> torch.Tensor:
+    """An operator by addresses, as kernels are called."""
+    x = x.contiguous()
+    result = torch.empty_like(x)
+    ctypes.memmove(result.data_ptr(), x.data_ptr(), x.nbytes)
+    return result
+
+
+copied.register_autograd(lambda ctx, gradient: copied(gradient))
+
+
 class OwnOperators(unittest.TestCase):
-    def test_are_managed_as_torchs_own(self):
+    def check(self, operator, rows, share, each_means):
         class Net(torch.nn.Module):
             def __init__(self):
                 super().__init__()
-                self.layers = torch.nn.ModuleList(torch.nn.Linear(256, 256) for _ in range(4))
+                self.layers = torch.nn.ModuleList(torch.nn.Linear(256, 256) for _ in range(6))
 
             def forward(self, x):
                 for layer in self.layers:
-                    x = scaled(layer(x).relu(), 0.5)
+                    x = operator(layer(x).relu())
                 return x
 
         torch.manual_seed(1)
-        training.check_identity(self, Net(), lambda: torch.randn(256, 256), 0.6)
+        for means in each_means:
+            with self.subTest(means=means):
+                training.check_identity(self, Net(), lambda: torch.randn(rows, 256),
+                                        share, means=means)
+
+    def test_in_numpy_are_managed(self):
+        # What numpy has seen stays.
+        self.check(lambda x: scaled(x, 0.5), 512, 0.6, ("host", "mixed"))
+
+    def test_by_addresses_are_managed_as_torchs_own(self):
+        self.check(copied, 2048, 0.5, ("recompute", "host", "mixed"))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,17 @@
 """What programs do with tensors beside training: each on a tensor that is away, and right."""
 
 import copy
+import ctypes
 import gc
+import hashlib
 import io
 import multiprocessing
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 
@@ -15,6 +22,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 import lowtide
+import training
 
 SHAPE = (512, 512)
 
@@ -24,13 +32,15 @@ def values(seed=3):
 
 
 class Away(unittest.TestCase):
-    """Each test has a tensor whose bytes are on the host, because everything is evicted at once."""
+    """Each test has a tensor whose bytes are not there, because everything is evicted at once."""
+    means = "host"
 
     def setUp(self):
         self.wanted = values()
-        self.budget = lowtide.budget("1GiB", device="cpu", means="host", evict_everything=True)
+        self.budget = lowtide.budget("1GiB", device="cpu", means=self.means, evict_everything=True)
         self.budget.__enter__()
-        self.tensor = values()
+        # Not as it was drawn, which nobody could do again.
+        self.tensor = values() * 1
         # An op after which it is away.
         self.tensor.add_(0)
         self.assertTrue(self.is_away())
@@ -62,6 +72,38 @@ class Away(unittest.TestCase):
         self.tensor[0, 1] = 43
         self.work_elsewhere()
         self.assertEqual(array[0, 1], 43)
+
+    def test_what_was_computed_before_a_write_by_numpy_stays(self):
+        before = self.tensor * 2
+        before.add_(0)
+        array = self.tensor.numpy()
+        after = self.tensor * 3
+        after.add_(0)
+        self.work_elsewhere()
+        array[:] = 0
+        self.assertTrue(torch.equal(before, 2 * self.wanted))
+        self.assertTrue(torch.equal(after, 3 * self.wanted))
+        self.assertEqual(self.tensor.abs().max().item(), 0)
+
+    def test_what_is_written_by_hand_stays(self):
+        with lowtide.hold(self.tensor):
+            before = self.tensor * 3
+            before.add_(0)
+            ctypes.memset(torch._C.TensorBase.data_ptr(self.tensor), 0, self.tensor.nbytes)
+        self.work_elsewhere()
+        self.assertEqual(self.tensor.add_(0).abs().max().item(), 0)
+        self.assertTrue(torch.equal(before, 3 * self.wanted))
+
+    def test_what_is_written_to_a_storage_stays(self):
+        tripled = self.tensor * 3
+        tripled.add_(0)
+        storage = self.tensor.untyped_storage()
+        for index in range(4):
+            storage[index] = 0
+        self.work_elsewhere()
+        self.assertEqual(self.tensor.add_(0)[0, 0].item(), 0)
+        self.assertEqual(self.tensor[0, 1].item(), self.wanted[0, 1].item())
+        self.assertTrue(torch.equal(tripled, 3 * self.wanted))
 
     def test_asarray(self):
         numpy.testing.assert_array_equal(numpy.asarray(self.tensor), self.wanted.numpy())
@@ -193,9 +235,166 @@ class Away(unittest.TestCase):
         self.assertEqual(process.exitcode, 0)
 
     def test_loaders_with_workers(self):
-        inputs = torch.arange(64.0).reshape(16, 4)
-        loader = DataLoader(TensorDataset(inputs), batch_size=4, num_workers=2)
-        self.assertTrue(torch.equal(torch.cat([part for part, in loader]), inputs))
+        loader = DataLoader(TensorDataset(self.tensor), batch_size=256, num_workers=2)
+        with lowtide.hold(self.tensor):
+            parts = [part for part, in loader]
+        self.assertGreater(parts[0].nbytes, 64 << 10)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(torch.cat(parts), self.wanted))
+
+    def test_a_forked_process_cannot_read_what_is_away(self):
+        with self.assertRaisesRegex(RuntimeError, "evicted"):
+            list(DataLoader(TensorDataset(self.tensor), batch_size=256, num_workers=1))
+
+
+class AwayOrDropped(Away):
+    means = "mixed"
+
+
+class Dropped(Away):
+    means = "recompute"
+
+    def test_hold_keeps_it_only_while_it_is_asked_to(self):
+        with lowtide.hold(self.tensor):
+            self.work_elsewhere()
+        # What was open to writes nobody can compute again, and nothing may be moved here.
+        self.tensor.add_(0)
+        self.assertFalse(self.is_away())
+
+
+class Scenarios(unittest.TestCase):
+    """Each gives the same plainly and where everything is evicted after each op."""
+
+    def check(self, scenario):
+        torch.manual_seed(5)
+        plain = training.bits(scenario())
+        for means in ("host", "mixed", "recompute"):
+            with self.subTest(means=means):
+                torch.manual_seed(5)
+                with lowtide.budget("1GiB", device="cpu", means=means, evict_everything=True):
+                    managed = training.bits(scenario())
+                self.assertIsNone(training.first_difference(plain, managed))
+
+    def test_tensors_that_consist_of_tensors(self):
+        from torch.testing._internal.two_tensor import TwoTensor
+
+        def scenario():
+            weight = TwoTensor(values(1), values(2)).requires_grad_()
+            loss = (weight @ values(3)).relu().square().mean()
+            loss.backward()
+            return [loss.a, loss.b, weight.grad.a, weight.grad.b]
+
+        self.check(scenario)
+
+    def test_nested_tensors(self):
+        def scenario():
+            parts = [torch.randn(length, 512, requires_grad=True) for length in (100, 200, 300)]
+            nested = torch.nested.as_nested_tensor(parts, layout=torch.jagged)
+            result = torch.nn.functional.gelu(nested @ values())
+            result.values().square().sum().backward()
+            return [result.values(), *(part.grad for part in parts)]
+
+        self.check(scenario)
+
+    def test_states_of_generators(self):
+        def scenario():
+            generator = torch.Generator().manual_seed(3)
+            states = torch.get_rng_state(), generator.get_state()
+            first = torch.randn(SHAPE), torch.randn(SHAPE, generator=generator)
+            torch.set_rng_state(states[0])
+            generator.set_state(states[1])
+            return [*first, torch.randn(SHAPE), torch.randn(SHAPE, generator=generator)]
+
+        self.check(scenario)
+
+    def test_sparse_tensors(self):
+        def scenario():
+            indices = torch.randint(0, 300, (2, 30000))
+            entries = torch.randn(30000, requires_grad=True)
+            sparse = torch.sparse_coo_tensor(indices, entries, (512, 512)).coalesce()
+            result = torch.sparse.mm(sparse, values())
+            result.square().sum().backward()
+            return [sparse.indices(), sparse.values(), result, entries.grad]
+
+        self.check(scenario)
+
+    def test_lengths_that_an_op_reads_as_it_is_composed(self):
+        def scenario():
+            scores = torch.randn(50, 16, 200, requires_grad=True)
+            loss = torch.nn.functional.ctc_loss(
+                scores.log_softmax(2), torch.randint(1, 200, (16, 20)),
+                torch.full((16,), 50), torch.randint(5, 20, (16,)))
+            loss.backward()
+            return [loss, scores.grad]
+
+        self.check(scenario)
+
+    def test_places_to_split_at(self):
+        def split(places):
+            return torch.tensor_split(torch.randn(10000, 32), torch.arange(1, places))
+
+        self.check(lambda: split(1000))
+        # More of them than what is never evicted: torch reads them itself, before any op.
+        with lowtide.budget("1GiB", device="cpu", means="host", evict_everything=True):
+            with self.assertRaisesRegex(RuntimeError, "evicted"):
+                split(9999)
+
+    def test_packed_sequences(self):
+        def scenario():
+            layer = torch.nn.LSTM(64, 128, num_layers=2)
+            layer.flatten_parameters()
+            padded = torch.randn(40, 64, 64, requires_grad=True)
+            packed = torch.nn.utils.rnn.pack_padded_sequence(
+                padded, torch.randint(1, 40, (64,)), enforce_sorted=False)
+            result, _ = torch.nn.utils.rnn.pad_packed_sequence(layer(packed)[0])
+            result.square().sum().backward()
+            return [result, padded.grad, *(weight.grad for weight in layer.parameters())]
+
+        self.check(scenario)
+
+
+# Reads what was saved, and tells what it read by its bytes.
+READER = """
+import hashlib, sys
+import torch
+state = torch.load(sys.argv[1])["state_dict"]
+assert "lowtide" not in sys.modules
+digest = hashlib.sha256(b"".join(state[name].numpy().tobytes() for name in sorted(state)))
+print(digest.hexdigest())
+"""
+
+
+def read_elsewhere(path):
+    """What a process without Lowtide finds in a file, by digest."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name != "PYTHONPATH" and not name.startswith("LOWTIDE")}
+    result = subprocess.run([sys.executable, "-c", READER, str(path)], capture_output=True,
+                            text=True, env=environment, check=False)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return result.stdout.strip()
+
+
+def digest_of(state):
+    return hashlib.sha256(b"".join(state[name].numpy().tobytes()
+                                   for name in sorted(state))).hexdigest()
+
+
+class Checkpoints(unittest.TestCase):
+    def test_of_what_is_away_can_be_read_without_lowtide(self):
+        torch.manual_seed(1)
+        model = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(3)])
+        optimizer = torch.optim.AdamW(model.parameters())
+        with tempfile.TemporaryDirectory() as folder:
+            for zipped in (True, False):
+                path = pathlib.Path(folder) / f"{zipped}.pt"
+                with lowtide.budget("1GiB", device="cpu", means="host", evict_everything=True):
+                    model(torch.randn(64, 256)).sum().backward()
+                    optimizer.step()
+                    torch.save({"state_dict": model.state_dict(),
+                                "optimizer": optimizer.state_dict()}, path,
+                               _use_new_zipfile_serialization=zipped)
+                self.assertEqual(read_elsewhere(path), digest_of(model.state_dict()))
 
 
 class AfterTheBudget(unittest.TestCase):

@@ -5,6 +5,7 @@
 import gc
 import importlib.util
 import os
+import pathlib
 import tempfile
 import unittest
 import warnings
@@ -14,6 +15,7 @@ import torch
 
 import lowtide
 import training
+from test_everyday import digest_of, read_elsewhere
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -125,9 +127,9 @@ class Lightning(unittest.TestCase):
         self.make = Net
 
     def trainer(self, **options):
-        return self.lightning.Trainer(accelerator="cpu", logger=False, enable_checkpointing=False,
-                                      enable_progress_bar=False, enable_model_summary=False,
-                                      **options)
+        options = {"enable_checkpointing": False} | options
+        return self.lightning.Trainer(accelerator="cpu", logger=False, enable_progress_bar=False,
+                                      enable_model_summary=False, **options)
 
     def test_the_trainer_takes_a_callback(self):
         from lowtide.integrations.lightning import LowtideCallback
@@ -137,7 +139,18 @@ class Lightning(unittest.TestCase):
         self.trainer(max_steps=3, callbacks=[callback]).fit(managed)
         self.assertIsNone(training.first_difference(state_of(plain), state_of(managed)))
         self.assertGreater(callback.stats["evictions"], 0)
+        self.assertLessEqual(callback.stats["peak_bytes"], 3 << 20)
         self.assertIsNone(lowtide._session.current())
+
+    def test_its_checkpoints_can_be_read_without_lowtide(self):
+        from lowtide.integrations.lightning import LowtideCallback
+        model = self.make()
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = self.trainer(max_steps=4, default_root_dir=folder, enable_checkpointing=True,
+                                   callbacks=[LowtideCallback("3MiB", device="cpu")])
+            trainer.fit(model)
+            saved, = pathlib.Path(folder).rglob("*.ckpt")
+            self.assertEqual(read_elsewhere(saved), digest_of(model.state_dict()))
 
     def test_a_budget_that_is_too_small_ends_with_the_training(self):
         from lowtide.integrations.lightning import LowtideCallback

@@ -31,7 +31,8 @@ from gpu_subjects import triton
 
 HAS_GPU = torch.cuda.is_available()
 MIB = 2**20
-EACH_MEANS = ("recompute", "host", "mixed")
+HERE = pathlib.Path(__file__).parent
+CASES = ((0.6, "recompute"), (0.6, "host"), (0.4, "mixed"))
 
 
 def adamw(parameters):
@@ -80,25 +81,25 @@ def budget_of(budget, **options):
 
 
 class Eager(OnAGpu):
-    def check(self, model, make_batch, each_means=EACH_MEANS, **arguments):
-        arguments |= {"device": "cuda", "steps": 5}
+    def check(self, model, make_batch, cases=CASES, **arguments):
+        arguments |= {"device": "cuda", "steps": 4}
         plain, _ = training.train(model, make_batch, **arguments)
         peak = training.peak_of(model, make_batch, **arguments)
-        for share in (0.6, 0.4):
-            for means in each_means:
-                with self.subTest(share=share, means=means):
-                    budget = int(peak * share)
-                    self.assert_kept(training.check_managed(self, plain, model, make_batch, budget,
-                                                            means=means, **arguments), budget)
+        for share, means in cases:
+            with self.subTest(share=share, means=means):
+                budget = int(peak * share)
+                self.assert_kept(training.check_managed(self, plain, model, make_batch, budget,
+                                                        means=means, **arguments), budget)
 
     def test_a_resnet(self):
-        self.check(subjects.resnet(), subjects.resnet_batch)
+        self.check(subjects.resnet18(), subjects.resnet_batch)
 
     def test_a_gpt(self):
         self.check(subjects.gpt(), subjects.gpt_batch, make_optimizer=adamw)
 
     def test_recurrent_layers(self):
-        self.check(subjects.recurrent(), subjects.recurrent_batch, each_means=("host", "mixed"))
+        self.check(subjects.recurrent(), subjects.recurrent_batch,
+                   ((0.6, "host"), (0.4, "mixed")))
 
     @unittest.skipUnless(triton, "needs Triton")
     def test_an_operator_of_ones_own(self):
@@ -120,6 +121,14 @@ class Eager(OnAGpu):
         self.assertEqual(len(caught.exception.args), 1)
         # What has failed leaves the card usable.
         training.train(subjects.resnet(), subjects.resnet_batch, device="cuda", steps=1)
+
+
+    def test_errors_of_a_session_on_the_cpu_do_not_speak_of_the_gpu(self):
+        for error in (lambda: torch.empty(4 * MIB), lambda: lowtide.hold(*tensors).__enter__()):
+            with self.subTest(error), lowtide.budget("3MiB", device="cpu"):
+                tensors = [torch.ones(MIB // 2) for _ in range(2)]
+                with self.assertRaisesRegex(torch.OutOfMemoryError, "^DefaultCPUAllocator: .*Lowtide"):
+                    error()
 
 
 class Shares(OnAGpu):
@@ -264,50 +273,32 @@ class CompiledWhole(Compiled):
 
     def test_a_resnet(self):
         # Torch takes memory in pieces of 20 MiB, which is much of this.
-        self.check(lambda: torch.compile(subjects.resnet18()), subjects.small_resnet_batch, (0.8,),
-                   refused_at=(0.6, 0.4), cap_reserved=False)
+        self.check(lambda: torch.compile(subjects.resnet18()), subjects.small_resnet_batch, (0.9,),
+                   refused_at=(0.6,), cap_reserved=False)
 
 
-class CudaGraphs(Compiled):
-    def test_what_torch_compile_captures_works_or_says_that_it_cannot(self):
-        def compiled():
-            return torch.compile(subjects.wide_gpt(), mode="reduce-overhead")
+class CudaGraphs(OnAGpu):
+    def check(self, what):
+        """Works, or says why it does not: then that is seen as a skip."""
+        result = subprocess.run([sys.executable, str(HERE / "gpu_graphs.py"), what], text=True,
+                                capture_output=True, timeout=300, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout[-2000:] + result.stderr[-4000:])
+        said = result.stdout.strip()
+        if said != "same":
+            self.assertRegex(said, "^refused: ")
+            self.skipTest(said[:2000])
 
-        plain, _ = self.steps(compiled(), subjects.short_batch)
-        for budget in ("100GiB", "2GiB"):
-            with self.subTest(budget=budget):
-                try:
-                    managed, _ = self.steps(compiled(), subjects.short_batch, budget)
-                except Exception as error:  # pylint: disable=broad-exception-caught
-                    self.skipTest(f"refused: {type(error).__name__}: {str(error)[:2000]}")
-                self.assertIsNone(training.first_difference(plain, managed))
+    def test_one_of_ones_own_with_its_inputs_held(self):
+        self.check("held")
 
-    def replay(self, tensor):
-        """A graph of one's own: what it captured are addresses."""
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            doubled = tensor * 2
-        for seed in range(3):
-            new = torch.randn(tensor.shape, generator=torch.Generator().manual_seed(seed)).cuda()
-            tensor.copy_(new)
-            # An op after which whatever may be evicted is.
-            (new + 1).mul_(2)
-            graph.replay()
-            self.assertTrue(torch.equal(doubled, new * 2), f"replay {seed}")
+    def test_one_of_ones_own(self):
+        self.check("as-it-is")
 
-    def test_a_graph_of_ones_own_with_its_inputs_held(self):
-        with lowtide.budget("4GiB", device="cuda", means="host", evict_everything=True):
-            tensor = torch.randn(2048, 2048, device="cuda").add_(0)
-            with lowtide.hold(tensor):
-                self.replay(tensor)
+    def test_those_of_torch_compile(self):
+        self.check("compiled")
 
-    def test_a_graph_of_ones_own_is_right_or_fails_loudly(self):
-        with lowtide.budget("4GiB", device="cuda", means="host", evict_everything=True):
-            tensor = torch.randn(2048, 2048, device="cuda").add_(0)
-            try:
-                self.replay(tensor)
-            except RuntimeError as error:
-                self.skipTest(f"refused: {error}")
+    def test_those_of_torch_compile_within_a_budget(self):
+        self.check("compiled-within")
 
 
 class Evicting(OnAGpu):

@@ -95,6 +95,20 @@ Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
   return &cell;
 }
 
+void Books::forget_copy(Value& value, Lock&) {
+  if (!value.is_resident()) return;
+  moved_.free(value.copy);
+  set_leaving(value, false);
+}
+
+bool Books::is_in_use(const at::Tensor& tensor, Lock&) const {
+  const auto found = cells_.find(tensor.storage().unsafeGetStorageImpl());
+  // What no op has given out yet is in no book, so that nobody evicts it.
+  if (found == cells_.end()) return true;
+  const Value& value = *found->second->value;
+  return value.is_resident() && (value.pins > 0 || is_used_quietly(value));
+}
+
 Cell* Books::known_cell(const c10::weak_intrusive_ptr<c10::StorageImpl>& storage) const {
   if (storage.expired()) return nullptr;
   const auto found = cells_.find(storage._unsafe_get_target());

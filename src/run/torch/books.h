@@ -115,6 +115,11 @@ class Books final : public engine::Evictor {
   Cell* add_cell(const at::Tensor& tensor, Lock& lock);
   // Whether the tensor's storage is, or could be, in the books, and its bytes are on the device.
   bool can_manage(const at::Tensor& tensor, Lock& lock) const;
+  // The value will not be what was copied to the host.
+  void forget_copy(Value& value, Lock& lock);
+  // Whether an op that is under way has the tensor among its arguments, or has made it and not
+  // given it out yet: until that op ends, its bytes stay where they are.
+  bool is_in_use(const at::Tensor& tensor, Lock& lock) const;
   // The cell of a storage that is alive and in the books; null otherwise.
   Cell* known_cell(const c10::weak_intrusive_ptr<c10::StorageImpl>& storage) const;
   // A record for an op; it is not in the books yet.

@@ -188,7 +188,14 @@ bool Call::writes_source() const {
   });
 }
 
+// What is written by hand between the op and its replay gives another result.
+bool Call::reads_what_is_open() const {
+  return std::any_of(operands_.begin(), operands_.end(),
+                     [](const Operand& operand) { return operand.cell->open_holds > 0; });
+}
+
 void Call::decide_on_record() {
+  if (reads_what_is_open()) can_record_ = false;
   if (can_record_) unmark_shared_scratch();
   if (!can_record_ || operands_.empty() || writes_source()) {
     if (record_ && !can_record_) ++books_.counters.kept_unsafe;

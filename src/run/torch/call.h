@@ -43,6 +43,7 @@ class Call {
   void follow_plan(Books::Lock& lock);
   bool needs_help() const;
   void bring_back();
+  bool reads_what_is_open() const;
   void decide_on_record();
   void unmark_shared_scratch();
   bool writes_source() const;

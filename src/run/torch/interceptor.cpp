@@ -3,6 +3,7 @@
 #include "run/torch/interceptor.h"
 
 #include <atomic>
+#include <string>
 #include <utility>
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -34,16 +35,6 @@ constexpr DispatchKeySet keys_above_python() {
       DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Python) |
       DispatchKeySet(DispatchKey::Python);
   return (DispatchKeySet(DispatchKeySet::FULL) ^ python_and_below).remove(kOurKey);
-}
-
-// As torch's allocators begin their messages: programs that look for a batch that fits know an
-// error by these words.
-std::string describe_for_python(const OutOfMemory& error) {
-  const Runtime* runtime = active_runtime();
-  const bool is_gpu = runtime != nullptr && runtime->torch_device().is_cuda();
-  return base::concat(
-      is_gpu ? "CUDA out of memory. " : "DefaultCPUAllocator: can't allocate memory: ", "Lowtide: ",
-      error.what());
 }
 
 // The interpreter of the first argument that dispatches to Python; null if none does.
@@ -101,6 +92,14 @@ void intercept(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit::S
   }
 }
 
+std::string describe_as_torch(const OutOfMemory& error) {
+  const Runtime* runtime = active_runtime();
+  const bool is_gpu = runtime != nullptr && runtime->torch_device().is_cuda();
+  return base::concat(
+      is_gpu ? "CUDA out of memory. " : "DefaultCPUAllocator: can't allocate memory: ", "Lowtide: ",
+      error.what());
+}
+
 void translate_errors(bool translate) {
   is_translating.store(translate, std::memory_order_relaxed);
 }
@@ -110,7 +109,7 @@ void rethrow_for_user() {
   try {
     throw;
   } catch (const OutOfMemory& error) {
-    throw c10::OutOfMemoryError({__func__, __FILE__, __LINE__}, describe_for_python(error));
+    throw c10::OutOfMemoryError({__func__, __FILE__, __LINE__}, describe_as_torch(error));
   }
 }
 

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+
+#include "lowtide/errors.h"
 
 namespace lowtide::run {
 
@@ -21,6 +25,9 @@ inline constexpr c10::DispatchKeySet kBelowUs(c10::DispatchKeySet::FULL_AFTER, k
 // What the fallback does.
 void intercept(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
 
+// What it says, begun as torch's allocator of the active runtime's device begins its messages:
+// programs that look for a batch that fits know an error by these words.
+std::string describe_as_torch(const OutOfMemory& error);
 // OutOfMemory leaves ops as torch's own error, c10::OutOfMemoryError, which Python's users know as
 // torch.OutOfMemoryError. Off at first: users of C++ get ours.
 void translate_errors(bool translate);

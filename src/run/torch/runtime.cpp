@@ -142,30 +142,42 @@ void Runtime::stop_capture() {
   drop_capture(lock);
 }
 
-void Runtime::hold(const at::Tensor& tensor) {
-  ValueP value;
+// It is back, and may be written by hand.
+void Runtime::open_to_writes(const ValueP& value) {
+  restorer_.restore(value);
   {
+    // Nobody can make again what it will be, and a copy is not that either.
+    Books::Lock lock(books_);
+    books_.make_source(*value, lock);
+    books_.forget_copy(*value, lock);
+  }
+  restorer_.settle({value});
+}
+
+void Runtime::hold_as(const at::Tensor& tensor, bool is_open) {
+  ValueP value;
+  const auto count = [&](std::int32_t change) {
     Books::Lock lock(books_);
     Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
     if (cell == nullptr) return;
-    ++cell->holds;
-    value = cell->value;
-  }
+    cell->holds += change;
+    if (is_open) cell->open_holds += change;
+    value = change > 0 ? cell->value : nullptr;
+  };
+  count(1);
+  if (!value) return;
   try {
-    restorer_.restore(value);
+    open_to_writes(value);
   } catch (...) {
-    release(tensor);
+    count(-1);
     throw;
   }
-  // Its bytes may be written by hand from now on, so nobody can make them again.
-  {
-    Books::Lock lock(books_);
-    books_.make_source(*value, lock);
-  }
-  restorer_.settle({value});
   Books::Lock lock(books_);
   value.reset();
 }
+
+void Runtime::hold(const at::Tensor& tensor) { hold_as(tensor, true); }
+void Runtime::keep_address(const at::Tensor& tensor) { hold_as(tensor, false); }
 
 void Runtime::begin_opaque() {
   Books::Lock lock(books_);
@@ -187,8 +199,14 @@ void Runtime::release(const at::Tensor& tensor) {
   Books::Lock lock(books_);
   Cell* cell = has_plain_bytes(tensor) ? books_.find_cell(tensor, lock) : nullptr;
   if (cell == nullptr) return;
-  LT_REQUIRE(cell->holds > 0, "release() of a tensor that is not held: call hold() first");
+  LT_REQUIRE(cell->open_holds > 0, "release() of a tensor that is not held: call hold() first");
   --cell->holds;
+  --cell->open_holds;
+}
+
+bool Runtime::is_in_use(const at::Tensor& tensor) {
+  Books::Lock lock(books_);
+  return !has_plain_bytes(tensor) || books_.is_in_use(tensor, lock);
 }
 
 void Runtime::bring_all_back() {

@@ -60,9 +60,14 @@ class Runtime {
   bool step_aside();
   // Waits for the ops of other threads that are being let pass: what they use could be evicted.
   void come_back();
-  // Brings the tensor back and keeps it, until release().
+  // Brings the tensor back and keeps it, until release(); till then it may be written by hand.
   void hold(const at::Tensor& tensor);
   void release(const at::Tensor& tensor);
+  // Brings it back and keeps it where it is for good. Whoever writes by the address asks for it
+  // each time, or holds the tensor.
+  void keep_address(const at::Tensor& tensor);
+  // See Books.
+  bool is_in_use(const at::Tensor& tensor);
   // See Books.
   void begin_opaque();
   void end_opaque();
@@ -91,6 +96,8 @@ class Runtime {
   Guide& guide() { return guide_; }
 
  private:
+  void hold_as(const at::Tensor& tensor, bool is_open);
+  void open_to_writes(const ValueP& value);
   // False: it is not one for a QuietCall, and nothing was done.
   bool call_quietly(const c10::OperatorHandle& op, const OpEffects& effects,
                     c10::DispatchKeySet keys, torch::jit::Stack& stack);

@@ -109,6 +109,8 @@ struct Cell {
   ValueP value;
   // By the user, or for good.
   std::int32_t holds = 0;
+  // Those of them under which it may be written by hand at any time.
+  std::int32_t open_holds = 0;
   // The step in which the books first saw it.
   std::uint64_t born_step = 0;
   // Where its bytes were when we last looked: tells when torch put others there.
