@@ -16,6 +16,9 @@
     host: "waits for the host to issue work", drain: "waits for the last copies",
   };
 
+  // A device that waits for its host does so without a plan too.
+  const stallClass = cause => (causes[cause] === "host" ? "wait" : "stall");
+
   // --- Words -------------------------------------------------------------------------------------
   const round = (x, digits) => x.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const digitsFor = x => (Math.abs(x) >= 100 ? 0 : Math.abs(x) >= 10 ? 1 : 2);
@@ -229,7 +232,8 @@
         make("p", {}, make("span", { class: head.basis === "predicted" || head.basis === "refused" ? "badge warn" : "badge", id: "basis" }, badge), facts.join(" \u00b7 ")),
         make("p", { class: "soft" }, about + (planned && head.device === "cpu" ? CPU_NOTE : ""))), themeButton));
     const moved = after.links.reduce((sum, lane) => sum + lane.bytes, 0);
-    const stalled = after.stalls.reduce((sum, us) => sum + us, 0);
+    const stallOf = step => step.stalls.reduce((sum, us) => sum + us, 0);
+    const stalled = stallOf(after);
     const cards = [];
     if (head.budget_bytes) cards.push(card("budget", bytes(head.budget_bytes), percent(head.step_budget_bytes / head.plain_peak_bytes) + " of the plain peak" + (head.outside_bytes ? ", " + bytes(head.outside_bytes) + " outside the step" : "")));
     cards.push(card("peak, plain", bytes(head.plain_peak_bytes), "reserved " + bytes(plain.reservedBytes)));
@@ -239,7 +243,7 @@
       cards.push(card("step, under the plan", time(planned.us), signed(head.overhead) + " time"));
       cards.push(card("moved", bytes(moved), "both ways, all links"));
       cards.push(card("recomputed", time(planned.recomputeUs), planned.replays + " ops ran again"));
-      cards.push(card("device idle", time(stalled), percent(stalled / Math.max(planned.us, 1e-9)) + " of the step"));
+      cards.push(card("device idle", time(stalled), percent(stalled / Math.max(planned.us, 1e-9)) + "; plainly " + time(stallOf(plain))));
     }
     const measured = data.run.stepSeconds;
     if (measured.length) {
@@ -315,7 +319,7 @@
         const y = yOf(step.peakBytes / 1024);
         body.append(draw("path", { class: "peak-mark", d: `M${peakX} ${y - 2}l-5 -8h10z` }));
         const isRight = peakX > WIDTH * 0.6;
-        if (step === plain) body.append(draw("text", { class: "strong halo", x: peakX + (isRight ? -9 : 9), y: y - 3, "text-anchor": isRight ? "end" : "start" }, "peak " + bytes(step.peakBytes)));
+        body.append(draw("text", { class: "strong halo", x: peakX + (isRight ? -9 : 9), y: y - 4, "text-anchor": isRight ? "end" : "start" }, "peak " + bytes(step.peakBytes)));
       }
       body.append(draw("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: BOTTOM, y2: BOTTOM }));
       phaseStrip();
@@ -361,7 +365,7 @@
   const NOT_STALLED = "computing";
   function timeShares(step) {
     const compute = ["p1", NOT_STALLED, step.computeUs], again = ["replay", "recomputing", step.recomputeUs];
-    return [compute, again, ...step.stalls.map((us, i) => ["stall", CAUSES[causes[i]], us])].filter(([, , us]) => us > step.us * 1e-4);
+    return [compute, again, ...step.stalls.map((us, i) => [stallClass(i), CAUSES[causes[i]], us])].filter(([, , us]) => us > step.us * 1e-4);
   }
   function lanesChart(step) {
     const lanes = [{ name: "device", works: true }, ...step.links];
@@ -389,7 +393,7 @@
         body.append(draw("text", { class: "strong", x: LEFT - 8, y: y + HEIGHT / 2 + 4, "text-anchor": "end" }, lane.name));
         if (lane.works) {
           bars(works, y, classOf);
-          bars(gaps, y, () => "stall");
+          bars(gaps, y, gap => stallClass(gap[2]));
         } else {
           bars(lane.bars, y, () => (lane.name.startsWith("to ") ? "lane-out" : "lane-in"));
         }
@@ -415,7 +419,7 @@
   }
   function drawLanes() {
     const shares = timeShares(after);
-    const legend = make("div", { class: "legend" }, ...[...phases.map((phase, i) => ["p" + i, phase]), ["replay", "recomputing"], ["stall", "device idle"], ["lane-out", "copies out"], ["lane-in", "copies back"]]
+    const legend = make("div", { class: "legend" }, ...[...phases.map((phase, i) => ["p" + i, phase]), ["replay", "recomputing"], ["stall", "idle: waits for copies"], ["wait", "idle: waits for the host"], ["lane-out", "copies out"], ["lane-in", "copies back"]]
       .map(([name, text]) => make("span", { class: "entry" }, make("i", { class: name }), text)));
     const split = make("div", { class: "split" }, ...shares.map(([name, what, us]) => {
       const part = make("i", { class: name, onpointermove: event => showTooltip(event, [what, time(us), percent(us / after.us) + " of the step"]), onpointerleave: hideTooltip });
@@ -462,7 +466,7 @@
     let order = null, falling = true, all = false, wanted = "";
     const headCells = columns.map(([title, , , name], i) => make("th", { class: "sortable " + (name || ""), scope: "col", tabindex: "0", onclick: () => sortBy(i), onkeydown: event => { if (event.key === "Enter") sortBy(i); } }, title));
     const body = make("tbody", {}), more = make("button", { onclick: () => { all = !all; fill(); } });
-    const filter = make("input", { type: "search", placeholder: "filter by name, layer, kind \u2026", "aria-label": "filter", oninput: event => { wanted = event.target.value.toLowerCase(); fill(); } });
+    const filter = make("input", { type: "search", size: 30, placeholder: "filter by name, layer, kind \u2026", "aria-label": "filter", oninput: event => { wanted = event.target.value.toLowerCase(); fill(); } });
     function sortBy(i) {
       falling = order === i ? !falling : true;
       order = i;
@@ -522,7 +526,7 @@
     for (const p of points) {
       const isPlain = p.budget === high;
       const label = isPlain ? "plain" : p.shown ? "this budget" : "";
-      if (label) svg.append(draw("text", { class: p.shown ? "budget" : "strong", x: x(p.budget) + (isPlain ? -8 : 8), y: y(p.us) - 8, "text-anchor": isPlain ? "end" : "start" }, label));
+      if (label) svg.append(draw("text", { class: p.shown ? "budget" : "strong", x: x(p.budget) + (isPlain ? -8 : 8), y: y(p.us) - (isPlain ? 14 : 8), "text-anchor": isPlain ? "end" : "start" }, label));
       svg.append(draw("circle", { class: p.shown ? "dot shown" : "dot", cx: x(p.budget), cy: y(p.us), r: p.shown ? 5.5 : 4 }));
       const hot = draw("circle", { class: "hot", cx: x(p.budget), cy: y(p.us), r: 14 });
       hot.addEventListener("pointermove", event => showTooltip(event, [bytes(p.budget), ["", "step", time(p.us)], ["", "over plain", signed(p.us / plain.us - 1)], ["", "moved", bytes(p.moved)], ["", "recomputed", time(p.recomputeUs)]]));
