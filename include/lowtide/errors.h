@@ -36,7 +36,8 @@ class OutOfMemory : public Error {
   /// What the op asked for, and what was held and could not be evicted then; 0 if not known.
   std::int64_t asked_bytes = 0;
   std::int64_t held_bytes = 0;
-  /// The least budget with which that op goes through. A later op may need more.
+  /// At least so much is needed where that was asked for. The rest of the op, and later ops, may
+  /// need more, so a budget of this size can be refused too, with a larger one.
   std::int64_t smallest_budget_bytes() const { return asked_bytes + held_bytes; }
 };
 

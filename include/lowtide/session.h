@@ -177,9 +177,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept, IoError if a value
-  /// cannot be read from the spill folder and not be recomputed either; whatever `body` throws
-  /// passes through, and the session stays usable.
+  /// Runs one training step. Throws OutOfMemory if the budget cannot be kept, with what it must be
+  /// at least (OutOfMemory::smallest_budget_bytes()), as far as the step has come; IoError if a
+  /// value cannot be read from the spill folder and not be recomputed either; whatever `body`
+  /// throws passes through, and the session stays usable.
   void step(const std::function<void()>& body);
   /// Tells where a step ends, for loops that do not call step().
   void end_step();

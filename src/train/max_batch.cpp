@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <future>
 #include <map>
 #include <utility>
@@ -28,8 +30,14 @@ constexpr int kUntimedSteps = 5;
 constexpr int kTimedSteps = 3;
 // One example comes last: batch norm may refuse it, as a single value a channel.
 constexpr std::int64_t kFirstBatch = 2;
+// cudaErrorMemoryAllocation.
+constexpr std::int32_t kOutOfMemoryCode = 2;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+BatchTry not_trained(std::int64_t batch, const std::string& why, std::exception_ptr error = {}) {
+  return {.batch = batch, .refusal = first_line(why), .error = std::move(error)};
+}
 
 class Search {
  public:
@@ -65,17 +73,33 @@ class Search {
         largest_so_far(), result_.most, [this](std::int64_t batch) { return tried(batch).fits(); });
     result_.was_interrupted = hooks_.is_stopped();
     if (result_.was_interrupted) return;
-    if (managed == 0) {
-      const BatchTry& smallest = tries_.at(std::min(kFirstBatch, result_.most));
-      throw OutOfMemory(base::concat("no batch trains within ",
-                                     base::format_bytes(result_.budget_bytes), "; with a batch of ",
-                                     smallest.batch, ": ", smallest.refusal));
-    }
-    if (plain > 0) result_.plain = tries_.at(plain);
+    if (managed == 0) throw_refusal(tries_.at(std::min(kFirstBatch, result_.most)));
+    if (plain > 0) result_.plain = without_session(tries_.at(plain));
+    result_.was_interrupted = hooks_.is_stopped();
     result_.managed = tries_.at(managed);
     result_.fastest = std::max_element(tries_.begin(), tries_.end(), [](auto& a, auto& b) {
                         return a.second.examples_per_second() < b.second.examples_per_second();
                       })->second;
+    if (result_.plain &&
+        result_.plain->examples_per_second() > result_.fastest.examples_per_second()) {
+      result_.fastest = *result_.plain;
+    }
+  }
+
+  [[noreturn]] void throw_refusal(const BatchTry& smallest) const {
+    if (smallest.error) std::rethrow_exception(smallest.error);
+    throw OutOfMemory(base::concat("no batch trains within ",
+                                   base::format_bytes(result_.budget_bytes), "; with a batch of ",
+                                   smallest.batch, ": ", smallest.refusal));
+  }
+
+  // The step time of a session has its watching in it.
+  BatchTry without_session(const BatchTry& plain) {
+    hooks_.say(base::concat("batch ", plain.batch, ": once more, without Lowtide"));
+    BatchTry again = attempt(plain.batch, [&] { return train_without_session(plain); });
+    if (again.fits()) return again;
+    if (!hooks_.is_stopped()) hooks_.say("it does not train so: " + again.refusal);
+    return plain;
   }
 
   // Where the search goes on.
@@ -88,7 +112,7 @@ class Search {
   const BatchTry& tried(std::int64_t batch) {
     const auto [found, is_new] = tries_.try_emplace(batch);
     if (is_new) {
-      found->second = try_batch(batch);
+      found->second = attempt(batch, [&] { return train_inside_budget(batch); });
       tell(found->second);
     }
     return found->second;
@@ -96,51 +120,74 @@ class Search {
 
   // In a thread of its own: what autograd had not come to when a step failed stays in a queue of
   // the thread, with all that it would have read, and would count against the next try.
-  BatchTry try_batch(std::int64_t batch) const {
+  static BatchTry attempt(std::int64_t batch, const std::function<BatchTry()>& body) {
     try {
-      return std::async(std::launch::async, [&] { return train(batch); }).get();
+      return std::async(std::launch::async, body).get();
     } catch (const OutOfMemory& error) {
-      return {.batch = batch, .refusal = first_line(error.what())};
+      return not_trained(batch, error.what());
     } catch (const c10::OutOfMemoryError& error) {
-      return {.batch = batch, .refusal = first_line(error.what_without_backtrace())};
+      return not_trained(batch, error.what_without_backtrace());
+    } catch (const c10::AcceleratorError& error) {
+      // After any other of these the device does nothing more.
+      if (error.get_error_code() != kOutOfMemoryCode) throw;
+      return not_trained(batch, error.what_without_backtrace());
     } catch (const c10::Error& error) {
-      if (batch >= kFirstBatch || result_.most < kFirstBatch) throw;
-      return {.batch = batch, .refusal = first_line(error.what_without_backtrace())};
+      // Libraries that find no room for their workspaces, or no kernel for so many examples.
+      return not_trained(batch, error.what_without_backtrace(), std::current_exception());
     }
   }
 
-  BatchTry train(std::int64_t batch) const {
-    TrainingOptions training_options = options_.training;
-    training_options.batch = batch;
+  BatchTry train_inside_budget(std::int64_t batch) const {
     SessionOptions limits =
-        session_options(options_.memory, result_.budget_bytes, training_options.device);
+        session_options(options_.memory, result_.budget_bytes, options_.training.device);
     limits.wait_for_plans = true;
     Session session(limits);
+    const BatchTry timed = time_steps(batch, &session);
+    const SessionStats stats = session.stats();
+    return {.batch = batch,
+            .refusal = timed.refusal,
+            .is_plain = timed.fits() && stats.evictions == 0 && stats.overflow_bytes == 0,
+            .is_inside_session = true,
+            .step_seconds = timed.step_seconds,
+            .peak_bytes = stats.peak_bytes,
+            .evictions = stats.evictions};
+  }
+
+  BatchTry train_without_session(const BatchTry& plain) const {
+    BatchTry timed = time_steps(plain.batch, nullptr);
+    timed.is_plain = true;
+    timed.peak_bytes = plain.peak_bytes;
+    return timed;
+  }
+
+  // Its step time and nothing else. A session, if there is one, has the steps told to it.
+  BatchTry time_steps(std::int64_t batch, Session* session) const {
+    TrainingOptions training_options = options_.training;
+    training_options.batch = batch;
     Training training(training_options, data_);
-    session.end_step();
+    if (session != nullptr) session->end_step();
     std::vector<double> seconds;
     for (int i = 0; i < kUntimedSteps + kTimedSteps; ++i) {
-      if (hooks_.is_stopped()) return {.batch = batch, .refusal = "stopped"};
+      if (hooks_.is_stopped()) return not_trained(batch, "stopped");
       training.wait_for_data();
       const Clock::time_point start = Clock::now();
-      session.step([&training] { training.step(); });
+      if (session != nullptr) {
+        session->step([&training] { training.step(); });
+      } else {
+        training.step();
+      }
       static_cast<void>(training.loss());  // waits for the device
       if (i < kUntimedSteps) continue;
       seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }
-    const SessionStats stats = session.stats();
-    return {.batch = batch,
-            .is_plain = stats.evictions == 0 && stats.overflow_bytes == 0,
-            .step_seconds = *base::median(seconds),
-            .peak_bytes = stats.peak_bytes,
-            .evictions = stats.evictions};
+    return {.batch = batch, .step_seconds = *base::median(seconds)};
   }
 
   void tell(const BatchTry& tried) const {
     if (hooks_.is_stopped()) return;
     hooks_.say(base::concat(
         "batch ", tried.batch, ": ",
-        !tried.fits() ? "does not train"
+        !tried.fits() ? "does not train: " + tried.refusal
                       : base::concat(static_cast<std::int64_t>(tried.examples_per_second()),
                                      " examples/s, ", tried.evictions, " evictions")));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,12 @@ struct BatchTry {
   std::int64_t batch = 0;
   // Why it does not train, mostly for want of memory; empty: it does.
   std::string refusal{};
+  // Null where it was for want of memory: what else torch said.
+  std::exception_ptr error{};
   // Nothing had to leave the device.
   bool is_plain = false;
+  // A session kept the budget; else the steps were torch's alone, without any.
+  bool is_inside_session = false;
   double step_seconds = 0;
   std::int64_t peak_bytes = 0;
   std::int64_t evictions = 0;
@@ -37,7 +42,8 @@ struct MaxBatch {
   std::int64_t budget_bytes = 0;
   // No batch was to be larger, be it for want of data.
   std::int64_t most = 0;
-  // The largest of those in which nothing had to be evicted; nothing if there is none.
+  // The largest of those in which nothing had to be evicted, with the step time that it has without
+  // a session; nothing if there is none.
   std::optional<BatchTry> plain;
   // The largest, and the one with the most examples a second.
   BatchTry managed;
@@ -48,8 +54,9 @@ struct MaxBatch {
   bool was_interrupted = false;
 };
 
-// Looks at training and memory of the options. Throws OutOfMemory if no batch fits, InvalidInput
-// without a budget in bytes, and else as run() does.
+// Looks at training and memory of the options. A batch that torch refuses, for whatever reason, is
+// one that does not train. Throws OutOfMemory if no batch fits, what torch threw if the smallest
+// failed for another reason, InvalidInput without a budget in bytes, and else as run() does.
 MaxBatch max_batch(RunOptions options, std::int64_t most, const Hooks& hooks);
 
 }  // namespace lowtide::train

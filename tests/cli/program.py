@@ -13,6 +13,14 @@ PROGRAM = os.environ["LT_PROGRAM"]
 
 DONE, FAILED, USAGE, DOES_NOT_FIT = range(4)
 
+# What permissions forbid, root does all the same as long as it has these two capabilities.
+AS_ONE_OF_MANY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+
+
+def permissions_can_be_tested():
+    return not AS_ONE_OF_MANY or (shutil.which("setpriv") is not None and
+                                  subprocess.run([*AS_ONE_OF_MANY, "true"], check=False).returncode == 0)
+
 # A chain of three layers. On the unit machine an op takes a second and a byte a second; the plain step
 # takes 600 bytes in b3, of which it reads and writes 300.
 STEP = """lowtide-trace 1
@@ -50,11 +58,11 @@ class ProgramTest(unittest.TestCase):
     def names(self):
         return sorted(path.name for path in self.folder.iterdir())
 
-    def run_program(self, *arguments, stdin="", environment=None, **options):
-        """The completed process; standard output and error are text."""
+    def run_program(self, *arguments, stdin="", environment=None, prefix=(), **options):
+        """The completed process; standard output and error are text. `prefix` is a command that runs another."""
         variables = {**os.environ, "LC_ALL": "C.UTF-8", **(environment or {})}
         options.setdefault("stdout", subprocess.PIPE)
-        return subprocess.run([PROGRAM, *arguments], input=stdin, cwd=self.folder, env=variables,
+        return subprocess.run([*prefix, PROGRAM, *arguments], input=stdin, cwd=self.folder, env=variables,
                               stderr=subprocess.PIPE, text=True, timeout=60, check=False, **options)
 
     def succeed(self, *arguments, **options):

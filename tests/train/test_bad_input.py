@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What training does with bad input: exit code, one line, and nothing lost."""
 
-import os
 import shutil
 import subprocess
 import unittest
 
-from training import DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest
+from training import (AS_ONE_OF_MANY, DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest,
+                      permissions_can_be_tested)
 
 
 class Usage(TrainTest):
@@ -98,11 +98,14 @@ class Failures(TrainTest):
                 self.assertIn("checkpoint folder " + folder, message)
         self.assertEqual(self.read("file"), "text")
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    @unittest.skipUnless(permissions_can_be_tested(), "root may write everywhere")
     def test_checkpoint_folder_without_permission(self):
         (self.folder / "closed").mkdir(mode=0o500)
-        self.assertIn("Permission denied",
-                      self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--checkpoint", "closed"))
+        for folder in ("closed", "closed/below"):
+            with self.subTest(folder=folder):
+                self.assertIn("Permission denied",
+                              self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--checkpoint", folder,
+                                             prefix=AS_ONE_OF_MANY))
 
     def test_folder_that_another_training_uses(self):
         with subprocess.Popen([PROGRAM, "train", *SMALL, "--steps", "100000", "--checkpoint", "run"],

@@ -40,14 +40,22 @@ class MaxBatch(TrainTest):
         self.assertFalse(tries[found["plain"]["batch"] + 1]["plain"])
         self.assertTrue(tries[found["managed"]["batch"]]["fits"])
         self.assertIn("refusal", tries[found["managed"]["batch"] + 1])
-        rates = [tried.get("examples_per_second", 0) for tried in tries.values()]
+        rates = [tried.get("examples_per_second", 0) for tried in (found["plain"], *tries.values())]
         self.assertEqual(found["fastest"]["examples_per_second"], max(rates))
         self.assertEqual((found["model"], found["budget_bytes"]), ("small_resnet", 3 << 20))
+
+    def test_times_the_plain_batch_without_a_session(self):
+        found = json.loads(self.succeed("max-batch", *TINY, "--budget", "3MiB", "--json"))
+        self.assertFalse(found["plain"]["inside_session"])
+        self.assertGreater(found["plain"]["examples_per_second"], 0)
+        for tried in (found["managed"], *(tried for tried in found["tries"] if tried["fits"])):
+            self.assertTrue(tried["inside_session"])
 
     def test_table(self):
         out = self.succeed("max-batch", *TINY, "--budget", "3MiB")
         for row in ("largest, plain", "largest, Lowtide", "fastest tried"):
             self.assertRegex(out, rf"\n{row} +\d+ +\d")
+        self.assertIn("The plain batch was timed without Lowtide.", out)
 
     def test_stops_at_the_ceiling_and_at_the_end_of_the_data(self):
         out = self.succeed("max-batch", *TINY, "--budget", "1GiB", "--most", "9")

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from program import DOES_NOT_FIT, DONE, FAILED, PROGRAM, USAGE, ProgramTest  # noqa: E402,F401
+from program import (AS_ONE_OF_MANY, DOES_NOT_FIT, DONE, FAILED, PROGRAM, USAGE, ProgramTest,  # noqa: E402,F401
+                     permissions_can_be_tested)
 
 INTERRUPTED = 130
 

@@ -30,9 +30,9 @@ constexpr const char* kExamples =
     "  lowtide max-batch gpt --layers 4 --width 128 --heads 4 --context 128 --budget 8GiB --json\n"
     "\nEach batch is tried by some steps of a training from its beginning; one that cannot keep "
     "the\n"
-    "budget is too large. Plain: nothing had to leave the device. If not even one example fits, "
-    "the\n"
-    "exit code is 3.";
+    "budget is too large. Plain: nothing had to leave the device; the largest of these is timed "
+    "once\n"
+    "more without Lowtide. If not even one example fits, the exit code is 3.";
 
 struct MaxBatchChoice : RunChoice {
   std::int64_t most = kDefaultMost;
@@ -66,6 +66,9 @@ std::string text_of(const train::MaxBatch& found, const Style& style) {
   table.add(row_of("largest, Lowtide", found.managed));
   table.add(row_of("fastest tried", found.fastest));
   std::string text = table.text(style);
+  if (found.plain && !found.plain->is_inside_session) {
+    text += "\nThe plain batch was timed without Lowtide.\n";
+  }
   if (found.managed.batch == found.most) {
     text += base::concat("\nNo larger batch was tried: ", found.most,
                          " is what --most and the data allow.\n");
@@ -80,6 +83,7 @@ json try_json(const train::BatchTry& tried) {
     return result;
   }
   result["plain"] = tried.is_plain;
+  result["inside_session"] = tried.is_inside_session;
   result["examples_per_second"] = tried.examples_per_second();
   result["step_seconds"] = tried.step_seconds;
   result["peak_bytes"] = tried.peak_bytes;
