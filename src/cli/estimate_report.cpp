@@ -119,14 +119,15 @@ Machine EstimatePlace::machine() const {
   return cpu;
 }
 
-StepEstimate estimate_step(std::shared_ptr<const Trace> trace, const EstimatePlace& place) {
+StepEstimate estimate_step(std::shared_ptr<const Trace> trace, const EstimatePlace& place,
+                           const estimate::WalkOptions& walk) {
   LT_REQUIRE(!trace->ops().empty(), "the step has no ops, so there is nothing to estimate");
   StepEstimate step;
   if (place.gpu) {
     trace = std::make_shared<const Trace>(estimate::with_library_workspaces(*trace, *place.gpu));
   }
   step.trace = std::move(trace);
-  step.peaks = estimate::walk_training(*step.trace, place.machine().allocator);
+  step.peaks = estimate::walk_training(*step.trace, place.machine().allocator, walk);
   decide_fit(step, place);
   return step;
 }

@@ -51,7 +51,8 @@ struct StepEstimate {
 };
 
 // Walks the step and, if it does not fit, has it planned.
-StepEstimate estimate_step(std::shared_ptr<const Trace> trace, const EstimatePlace& place);
+StepEstimate estimate_step(std::shared_ptr<const Trace> trace, const EstimatePlace& place,
+                           const estimate::WalkOptions& walk = {});
 
 // One row for each estimate.
 std::string estimates_table(const std::vector<StepEstimate>& steps, const EstimatePlace& place,

@@ -38,7 +38,7 @@ constexpr const char* kPlanHelp = "; docs/plan-format.md describes plans";
                              "; check the name and its permissions"));
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t most_bytes) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail_to_read(path, errno);
   std::string text;
@@ -47,7 +47,7 @@ std::string read_file(const std::string& path) {
   do {
     count = ::read(file, block.data(), block.size());
     if (count > 0) text.append(block, 0, static_cast<std::size_t>(count));
-  } while (count > 0 || (count < 0 && errno == EINTR));
+  } while ((count > 0 && text.size() <= most_bytes) || (count < 0 && errno == EINTR));
   const int error = count < 0 ? errno : 0;
   ::close(file);
   if (error != 0) fail_to_read(path, error);
@@ -83,13 +83,15 @@ std::string trace_name_of(const std::string& path) {
 
 }  // namespace
 
-std::string read_input(const std::string& path, std::string_view what, std::istream& in) {
+std::string read_input(const std::string& path, std::string_view what, std::istream& in,
+                       std::size_t most_bytes) {
   std::error_code error;
   if (path != kStdin && fs::is_directory(path, error)) {
     throw IoError(base::concat("cannot read ", path, ": it is a folder; name ", what, " in it"));
   }
-  std::string text =
-      path == kStdin ? std::string(std::istreambuf_iterator<char>(in), {}) : read_file(path);
+  std::string text = path == kStdin ? std::string(std::istreambuf_iterator<char>(in), {})
+                                    : read_file(path, most_bytes);
+  LT_REQUIRE(text.size() <= most_bytes, shown(path), " has more than ", most_bytes, " bytes");
   const bool is_empty = text.find_first_not_of(" \t\r\n") == std::string::npos;
   LT_REQUIRE(!is_empty, shown(path), " is empty; give ", what);
   return text;

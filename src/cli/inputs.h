@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -19,8 +20,10 @@
 
 namespace lowtide::cli {
 
-// The contents of a file that must not be empty; `what` says what it should be ("a trace").
-std::string read_input(const std::string& path, std::string_view what, std::istream& in);
+// The contents of a file that must not be empty; `what` says what it should be ("a trace"). More
+// than `most_bytes` is an InvalidInput, before it is all read.
+std::string read_input(const std::string& path, std::string_view what, std::istream& in,
+                       std::size_t most_bytes = std::string::npos);
 
 // A trace in text or JSON form, or a log of DTR's (a name that ends in .log, or lines that begin
 // as theirs do).

@@ -29,7 +29,9 @@ constexpr double kLeastRise = 1e-3;
 
 // Weight, gradient, and the optimizer's states, in floats.
 std::int64_t bytes_a_parameter(const std::string& optimizer) {
-  return std::int64_t{4} * (optimizer == "sgd" ? 3 : 4);
+  constexpr std::int64_t kFloat = 4;
+  if (optimizer == "sgd_plain") return kFloat * 2;
+  return kFloat * (optimizer == "sgd" ? 3 : 4);
 }
 
 void wait_for(const at::Device& device) {

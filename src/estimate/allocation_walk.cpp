@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "base/check.h"
 #include "sim/allocator_model.h"
 
 namespace lowtide::estimate {
@@ -74,11 +75,26 @@ class Lives {
   std::size_t update_start_ = 0;
 };
 
+// A convolution's backward op first makes the gradient of its input, by a kernel with a workspace
+// of its own, and then that of its weight. The trace has the larger of both workspaces; if that
+// holds copies of what was read, the first one does so too. Without it the first gradient would lie
+// where the second workspace is to be, and what torch reserves would come out lower than it is.
+std::int64_t guessed_early_workspace(const Trace& trace, const Op& op) {
+  constexpr std::size_t kReads = 3;  // the result's gradient, the input, the weight
+  if (op.name != "convolution_backward" || op.reads.size() < kReads) return 0;
+  const auto bytes_of = [&](std::size_t i) {
+    return trace.storage(trace.value(op.reads[i].value).storage).bytes;
+  };
+  const std::int64_t copies = bytes_of(0) + bytes_of(1);
+  return op.workspace_bytes < copies ? 0 : copies + bytes_of(2);
+}
+
 class Walk {
  public:
-  Walk(const Trace& trace, const AllocatorRules& rules)
+  Walk(const Trace& trace, const AllocatorRules& rules, const WalkOptions& options)
       : trace_(trace),
         lives_(trace),
+        options_(options),
         model_(rules, std::numeric_limits<std::int64_t>::max()),
         handles_(trace.storages().size(), AllocatorModel::kNothing) {}
 
@@ -88,6 +104,7 @@ class Walk {
       if (!trace_.storage(id).at_start || lives_.is_left_over(id)) continue;
       if (!lives_.is_lazy()[i]) make(id);
     }
+    if (options_.states == StatesMade::kAtStart) make_lazy_states();
     return run_ops(/*is_first=*/true);
   }
 
@@ -131,18 +148,36 @@ class Walk {
   StepPeak run_ops(bool is_first) {
     StepPeak peak{.allocated_bytes = model_.allocated_bytes(), .reserved_bytes = 0, .op = {}};
     for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
-      if (is_first && i == lives_.update_start()) make_lazy_states();
-      for (const StorageId id : lives_.made_by(i)) make(id);
-      const Handle workspace = model_.malloc(trace_.ops()[i].workspace_bytes);
-      if (model_.allocated_bytes() > peak.allocated_bytes || !peak.op.valid()) {
-        peak.allocated_bytes = std::max(peak.allocated_bytes, model_.allocated_bytes());
-        peak.op = make_id<OpId>(i);
-      }
-      if (workspace != AllocatorModel::kNothing) model_.free(workspace);
+      const bool is_update = is_first && i == lives_.update_start();
+      if (is_update && options_.states == StatesMade::kInFirstUpdate) make_lazy_states();
+      run_op(i, peak);
       for (const StorageId id : lives_.freed_by(i)) let_go(id);
     }
     peak.reserved_bytes = model_.reserved_peak_bytes();
     return peak;
+  }
+
+  void run_op(std::size_t i, StepPeak& peak) {
+    const std::vector<StorageId>& made = lives_.made_by(i);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      make(made[k]);
+      if (k == 0 && made.size() > 1) use_workspace(early_workspace(i), i, peak);
+    }
+    use_workspace(trace_.ops()[i].workspace_bytes, i, peak);
+  }
+
+  std::int64_t early_workspace(std::size_t op) const {
+    const std::vector<std::int64_t>& known = options_.early_workspace_bytes;
+    return known.empty() ? guessed_early_workspace(trace_, trace_.ops()[op]) : known[op];
+  }
+
+  void use_workspace(std::int64_t bytes, std::size_t op, StepPeak& peak) {
+    const Handle workspace = model_.malloc(bytes);
+    if (model_.allocated_bytes() > peak.allocated_bytes || !peak.op.valid()) {
+      peak.allocated_bytes = std::max(peak.allocated_bytes, model_.allocated_bytes());
+      peak.op = make_id<OpId>(op);
+    }
+    if (workspace != AllocatorModel::kNothing) model_.free(workspace);
   }
 
   void make_lazy_states() {
@@ -153,6 +188,7 @@ class Walk {
 
   const Trace& trace_;
   const Lives lives_;
+  const WalkOptions& options_;
   AllocatorModel model_;
   std::vector<Handle> handles_;
 };
@@ -167,8 +203,12 @@ bool is_there(const Trace& trace, StorageId id, OpId op) {
 
 }  // namespace
 
-TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules) {
-  Walk walk(trace, rules);
+TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules,
+                            const WalkOptions& options) {
+  LT_REQUIRE(options.early_workspace_bytes.empty() ||
+                 options.early_workspace_bytes.size() == trace.ops().size(),
+             "the workspaces are of another step");
+  Walk walk(trace, rules, options);
   TrainingPeaks peaks;
   peaks.first = walk.first_step();
   peaks.steady = walk.next_step();

@@ -22,9 +22,23 @@ struct StepPeak {
   OpId op;
 };
 
+// When an optimizer makes its states.
+enum class StatesMade {
+  // As torch.optim does: they are not there during the first forward and backward pass.
+  kInFirstUpdate,
+  // As `lowtide train` does.
+  kAtStart
+};
+
+struct WalkOptions {
+  StatesMade states = StatesMade::kInFirstUpdate;
+  // By op: what it takes and gives back between its first result and the others, which a trace does
+  // not say. Empty: guessed for the backward ops of convolutions, which are the ones that do so.
+  std::vector<std::int64_t> early_workspace_bytes;
+};
+
 struct TrainingPeaks {
-  // Optimizers make their states in their first update, so that they are not there during the first
-  // forward and backward pass, and no gradients are there from a step before.
+  // No gradients are there from a step before.
   StepPeak first;
   // The second step, and thereby every further one; what is reserved counts from the first.
   StepPeak steady;
@@ -32,7 +46,8 @@ struct TrainingPeaks {
 
 // Requires: a trace of a step that is not the first, as `lowtide profile` captures it. Takes time
 // in proportion to what the step allocates.
-TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules);
+TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules,
+                            const WalkOptions& options);
 
 // The bytes that storages of each kind hold while the op runs, its workspace included, as they were
 // asked for.

@@ -32,24 +32,60 @@ op update optimizer : w m g -> w m
 )";
 
 TEST(AllocationWalk, FirstStepHasNeitherStatesNorOldGradients) {
-  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact());
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact(), {});
   // w 10, a 20, b 30, g 10; x is of the step before and counts from the second on.
   EXPECT_EQ(peaks.first.allocated_bytes, 70);
   EXPECT_EQ(peaks.first.op, OpId{2});
 }
 
 TEST(AllocationWalk, LaterStepsHoldStatesAndWhatTheStepBeforeLeft) {
-  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact());
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact(), {});
   // w 10, m 10, x 4, a 20, b 30, g 10.
   EXPECT_EQ(peaks.steady.allocated_bytes, 84);
   EXPECT_EQ(peaks.steady.op, OpId{2});
 }
 
 TEST(AllocationWalk, ReservedBytesAreWholeSegments) {
-  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), AllocatorRules());
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), AllocatorRules(), {});
   EXPECT_EQ(peaks.steady.reserved_bytes, std::int64_t{2} << 20);
   // Six storages of 512 bytes each.
   EXPECT_EQ(peaks.steady.allocated_bytes, 6 * 512);
+}
+
+TEST(AllocationWalk, StatesThatAreThereFromTheStartCountInTheFirstStep) {
+  const WalkOptions options = {.states = StatesMade::kAtStart, .early_workspace_bytes = {}};
+  const TrainingPeaks peaks = walk_training(trace::parse_text(kStep), exact(), options);
+  // w 10, m 10, a 20, b 30, g 10.
+  EXPECT_EQ(peaks.first.allocated_bytes, 80);
+}
+
+// The gradient of the input, x, is made before the workspace that is freed again, the gradient of
+// the weight after it.
+constexpr const char* kConvolution = R"(lowtide-trace 1
+name step
+storage w 1000 parameter start end
+storage g 40000000 activation
+storage x 30000000 activation
+storage dx 30000000 activation
+storage dw 1000 gradient
+op make forward : w -> g x
+op convolution_backward backward workspace=70000000 : g x w -> dx dw free g x dx dw
+)";
+
+TEST(AllocationWalk, AConvolutionsTwoGradientsHaveWorkspacesOfTheirOwn) {
+  const Trace trace = trace::parse_text(kConvolution);
+  const AllocatorRules rules;
+  const auto reserved = [&](std::int64_t early) {
+    const WalkOptions options = {.states = StatesMade::kAtStart,
+                                 .early_workspace_bytes = {0, early}};
+    return walk_training(trace, rules, options).first.reserved_bytes;
+  };
+  // Segments are whole pieces of 2 MiB. The second workspace goes where the first one was, if that
+  // was as large; a smaller one leaves a segment that is too small for it.
+  EXPECT_EQ(reserved(70'000'000), reserved(0));
+  EXPECT_EQ(reserved(35'000'000), reserved(0) + (std::int64_t{34} << 20));
+  // What the trace does not say is guessed as copies of all that was read.
+  EXPECT_EQ(walk_training(trace, rules, {}).first.reserved_bytes, reserved(70'001'000));
 }
 
 TEST(AllocationWalk, KindsAtThePeakAddUpToIt) {

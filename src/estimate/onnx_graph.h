@@ -12,7 +12,7 @@
 
 namespace lowtide::estimate {
 
-// A tensor without its contents, but for short rows of whole numbers, which are shapes, axes and
+// A tensor without its contents, but for short rows of numbers, which are shapes, axes, scales and
 // the like. External data is never opened.
 struct OnnxTensor {
   std::string name;
@@ -20,6 +20,7 @@ struct OnnxTensor {
   std::int32_t type = 0;
   std::vector<std::int64_t> sizes;
   std::optional<std::vector<std::int64_t>> integers;
+  std::optional<std::vector<float>> floats;
 };
 
 // What the file says about a value.
@@ -38,7 +39,6 @@ struct OnnxAttribute {
   std::string text;
   std::vector<std::int64_t> integers;
   std::optional<OnnxTensor> tensor;
-  bool has_graph = false;
 };
 
 struct OnnxNode {
@@ -63,6 +63,11 @@ struct OnnxGraph {
 // What is read at most; anything beyond is refused.
 inline constexpr std::size_t kOnnxFileBytes = std::size_t{2} << 30;
 inline constexpr std::size_t kOnnxNodes = 1'000'000;
+// Weights, inputs, outputs and values that the file describes: of each so many.
+inline constexpr std::size_t kOnnxValues = 1'000'000;
+// Inputs, outputs and attributes of ops: of one op, and of all.
+inline constexpr std::size_t kOnnxPartsOfOp = 65'536;
+inline constexpr std::size_t kOnnxParts = 10'000'000;
 inline constexpr std::size_t kOnnxAxes = 16;
 inline constexpr std::int64_t kOnnxElements = std::int64_t{1} << 44;
 

@@ -29,7 +29,7 @@ using protozero::pbf_reader;
 
 // The opsets whose operators were looked at.
 constexpr std::int64_t kFirstOpset = 3, kLastOpset = 26;
-constexpr std::int32_t kInt32 = 6, kInt64 = 7;
+constexpr std::int32_t kFloat = 1, kInt32 = 6, kInt64 = 7;
 // Longer rows of numbers are no shapes.
 constexpr std::size_t kMostIntegers = 64;
 
@@ -74,9 +74,44 @@ std::vector<std::int64_t> raw_integers(std::string_view raw, std::int32_t type) 
   return integers;
 }
 
+std::vector<float> raw_floats(std::string_view raw) {
+  std::vector<float> floats(raw.size() / sizeof(float));
+  if (!raw.empty()) std::memcpy(floats.data(), raw.data(), floats.size() * sizeof(float));
+  return floats;
+}
+
+void read_floats(pbf_reader& message, std::vector<float>& floats) {
+  const auto keep = [&](float number) {
+    if (floats.size() <= kMostIntegers) floats.push_back(number);
+  };
+  if (message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    for (const float number : message.get_packed_float()) keep(number);
+  } else {
+    keep(message.get_float());
+  }
+}
+
+// The numbers of a short row, from whichever field has them.
+void keep_numbers(OnnxTensor& tensor, std::vector<std::int64_t> integers, std::vector<float> floats,
+                  std::string_view raw) {
+  const std::int64_t elements = elements_of(tensor);
+  if (tensor.sizes.size() > 1 || elements > static_cast<std::int64_t>(kMostIntegers)) return;
+  const auto count = static_cast<std::size_t>(elements);
+  if (tensor.type == kFloat) {
+    if (floats.empty() && raw.size() == count * sizeof(float)) floats = raw_floats(raw);
+    if (floats.size() == count) tensor.floats = std::move(floats);
+  } else if (tensor.type == kInt32 || tensor.type == kInt64) {
+    if (integers.empty() && raw.size() <= kMostIntegers * sizeof(std::int64_t)) {
+      integers = raw_integers(raw, tensor.type);
+    }
+    if (integers.size() == count) tensor.integers = std::move(integers);
+  }
+}
+
 OnnxTensor read_tensor(pbf_reader message) {
   OnnxTensor tensor;
   std::vector<std::int64_t> integers;
+  std::vector<float> floats;
   std::string_view raw;
   const auto keep = [&](std::int64_t number) {
     if (integers.size() <= kMostIntegers) integers.push_back(number);
@@ -88,6 +123,9 @@ OnnxTensor read_tensor(pbf_reader message) {
         break;
       case 2:
         tensor.type = message.get_int32();
+        break;
+      case 4:
+        read_floats(message, floats);
         break;
       case 5:  // Both are written as whole numbers of any width.
       case 7:
@@ -105,11 +143,7 @@ OnnxTensor read_tensor(pbf_reader message) {
         message.skip();
     }
   }
-  const std::int64_t elements = elements_of(tensor);
-  const bool is_short = elements <= static_cast<std::int64_t>(kMostIntegers);
-  if ((tensor.type != kInt32 && tensor.type != kInt64) || !is_short) return tensor;
-  if (integers.empty()) integers = raw_integers(raw, tensor.type);
-  if (static_cast<std::int64_t>(integers.size()) == elements) tensor.integers = integers;
+  keep_numbers(tensor, std::move(integers), std::move(floats), raw);
   return tensor;
 }
 
@@ -194,21 +228,22 @@ OnnxAttribute read_attribute(pbf_reader message) {
           attribute.integers.push_back(n);
         });
         break;
-      case 6:
-      case 11:  // Branches and loops: their ops are not looked at, so nesting is not followed.
-        attribute.has_graph = true;
-        message.skip();
-        break;
-      default:
+      default:  // Among it the graphs of branches and loops, which are not known, at any depth.
         message.skip();
     }
   }
   return attribute;
 }
 
+std::size_t parts_of(const OnnxNode& node) {
+  return node.inputs.size() + node.outputs.size() + node.attributes.size();
+}
+
 OnnxNode read_node(pbf_reader message) {
   OnnxNode node;
   while (message.next()) {
+    LT_REQUIRE(parts_of(node) < kOnnxPartsOfOp, "an op has more than ", kOnnxPartsOfOp,
+               " inputs, outputs and attributes");
     switch (message.tag()) {
       case 1:
         node.inputs.push_back(message.get_string());
@@ -236,11 +271,17 @@ OnnxNode read_node(pbf_reader message) {
   return node;
 }
 
+void require_few(std::size_t count, std::size_t most, const char* what) {
+  LT_REQUIRE(count <= most, "the graph has more than ", most, " ", what);
+}
+
 void read_graph(pbf_reader message, OnnxGraph& graph) {
+  std::size_t parts = 0;
   while (message.next()) {
     switch (message.tag()) {
       case 1:
         graph.nodes.push_back(read_node(message.get_message()));
+        parts += parts_of(graph.nodes.back());
         break;
       case 2:
         graph.name = message.get_string();
@@ -260,7 +301,12 @@ void read_graph(pbf_reader message, OnnxGraph& graph) {
       default:
         message.skip();
     }
-    LT_REQUIRE(graph.nodes.size() <= kOnnxNodes, "the graph has more than ", kOnnxNodes, " ops");
+    require_few(graph.nodes.size(), kOnnxNodes, "ops");
+    require_few(parts, kOnnxParts, "inputs, outputs and attributes of ops");
+    require_few(graph.weights.size(), kOnnxValues, "weights");
+    require_few(graph.inputs.size(), kOnnxValues, "inputs");
+    require_few(graph.outputs.size(), kOnnxValues, "outputs");
+    require_few(graph.others.size(), kOnnxValues, "values with a shape");
   }
 }
 

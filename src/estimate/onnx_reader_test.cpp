@@ -62,6 +62,43 @@ TEST(OnnxReader, ShapesAreReadAsNumbersFromRawBytes) {
   EXPECT_EQ(graph.weights[0].integers, (std::vector<std::int64_t>{5, -1}));
 }
 
+TEST(OnnxReader, ScalesAreReadAsFractions) {
+  // 1 and 2 as floats.
+  const std::string raw("\0\0\x80\x3f\0\0\0\x40", 8);
+  const std::string scales = field(5, field(1, 2) + field(2, 1) + field(8, "s") + field(9, raw));
+  EXPECT_EQ(read_onnx(model(kNode + scales, 17)).weights[0].floats, (std::vector<float>{1, 2}));
+}
+
+TEST(OnnxReader, FractionsWithoutBytesAreNotKnown) {
+  const std::string scales = field(5, field(1, 2) + field(2, 1) + field(8, "s"));
+  const std::string none = field(5, field(1, 0) + field(2, 1) + field(8, "n"));
+  const OnnxGraph graph = read_onnx(model(kNode + scales + none, 17));
+  EXPECT_FALSE(graph.weights[0].floats.has_value());
+  EXPECT_TRUE(graph.weights[1].floats->empty());
+}
+
+TEST(OnnxReader, NumbersInRowsAndColumnsAreNoShape) {
+  const std::string raw("\x05\0\0\0\0\0\0\0", 8);
+  const std::string table =
+      field(5, field(1, 1) + field(1, 1) + field(2, 7) + field(8, "s") + field(9, raw));
+  EXPECT_FALSE(read_onnx(model(kNode + table, 17)).weights[0].integers.has_value());
+}
+
+TEST(OnnxReader, AnOpOfTooManyPartsIsRefused) {
+  std::string op;
+  for (std::size_t i = 0; i <= kOnnxPartsOfOp; ++i) op += field(1, "");
+  const auto size = op.size();  // as a number of three bytes
+  const std::string length{static_cast<char>(0x80 | (size & 0x7f)),
+                           static_cast<char>(0x80 | ((size >> 7) & 0x7f)),
+                           static_cast<char>(size >> 14)};
+  const auto whole = size + 1 + length.size();
+  const std::string outer{static_cast<char>(0x80 | (whole & 0x7f)),
+                          static_cast<char>(0x80 | ((whole >> 7) & 0x7f)),
+                          static_cast<char>(whole >> 14)};
+  EXPECT_NE(message_of("\x3a" + outer + "\x0a" + length + op).find("inputs, outputs"),
+            std::string::npos);
+}
+
 TEST(OnnxReader, AFileThatWasCutOffIsRefused) {
   const std::string whole = model(kNode, 17);
   EXPECT_NE(message_of(whole.substr(0, whole.size() - 1)).find("cut off"), std::string::npos);

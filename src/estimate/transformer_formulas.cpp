@@ -20,4 +20,15 @@ TransformerFigures transformer_figures(const TransformerSize& size) {
           .selective_activation_bytes = tokens * 34};
 }
 
+CountedFigures counted_figures(const Trace& trace) {
+  constexpr double kFloatBytes = 4;
+  CountedFigures counted;
+  for (const Storage& storage : trace.storages()) {
+    if (storage.kind != StorageKind::kParameter) continue;
+    counted.parameters += static_cast<double>(storage.bytes) / kFloatBytes;
+  }
+  for (const Op& op : trace.ops()) counted.flops += static_cast<double>(op.flops);
+  return counted;
+}
+
 }  // namespace lowtide::estimate

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 
+#include "lowtide/trace.h"
+
 namespace lowtide::estimate {
 
-// A transformer of GPT's kind, as the papers of Megatron count it.
+// A transformer of GPT's or BERT's kind, as the papers of Megatron count it.
 struct TransformerSize {
   std::int64_t layers = 0;
   std::int64_t width = 0;
@@ -31,5 +33,14 @@ struct TransformerFigures {
 // layers: 72 in place of 96). Activations: Korthikanti et al. 2022, equation 2 and section 5.
 // Requires: no size is below 1.
 TransformerFigures transformer_figures(const TransformerSize& size);
+
+// What is in a step, to hold the formulas against: numbers that are trained, and the arithmetic of
+// its products of matrices and convolutions.
+struct CountedFigures {
+  double parameters = 0;
+  double flops = 0;
+};
+// Requires: parameters are in float32.
+CountedFigures counted_figures(const Trace& trace);
 
 }  // namespace lowtide::estimate

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/errors.h"
+#include "trace/text.h"
 
 namespace lowtide::estimate {
 namespace {
@@ -26,6 +27,20 @@ TEST(TransformerFormulas, SelectiveRecomputationSavesSeventyPercentForGpt3) {
   EXPECT_NEAR(figures.parameters / 175e9, 1, 0.01);
   const double saved = 1 - figures.selective_activation_bytes / figures.layer_activation_bytes;
   EXPECT_NEAR(saved, 0.70, 0.005);
+}
+
+TEST(TransformerFormulas, StandBesideWhatIsInAStep) {
+  const CountedFigures counted = counted_figures(trace::parse_text(R"(lowtide-trace 1
+name step
+storage w 40 parameter start end
+storage v 8 parameter start end
+storage m 40 state start end
+storage a 16 activation
+op mm forward flops=30 : w -> a
+op mm backward flops=60 : a w v -> m
+)"));
+  EXPECT_EQ(counted.parameters, 12);
+  EXPECT_EQ(counted.flops, 90);
 }
 
 TEST(TransformerFormulas, SizesOfNothingAreRefused) {

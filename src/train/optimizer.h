@@ -23,8 +23,8 @@ class Optimizer {
   virtual State state() const = 0;
 };
 
-// "sgd" (momentum 0.9), "adam" or "adamw" (weight decay 0.01; both with betas 0.9 and 0.999).
-// Throws InvalidInput for other names.
+// By a name of train/optimizer_names.h, with momentum 0.9, betas 0.9 and 0.999, and for adamw a
+// weight decay of 0.01. Throws InvalidInput for other names.
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, State parameters);
 
 // The learning rate for those who name none.

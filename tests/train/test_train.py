@@ -80,7 +80,7 @@ class Train(TrainTest):
 
 class Checkpoints(TrainTest):
     def test_budget_changes_no_bit(self):
-        for optimizer in ("sgd", "adam", "adamw"):
+        for optimizer in ("sgd", "sgd_plain", "adam", "adamw", "adamw_foreach"):
             with self.subTest(optimizer=optimizer):
                 options = ("--steps", "4", "--optimizer", optimizer)
                 plain = self.train("plain-" + optimizer, *options)

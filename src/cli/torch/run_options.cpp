@@ -7,10 +7,13 @@
 #include <torch/cuda.h>
 
 #include "base/bytes.h"
+#include "base/check.h"
+#include "base/suggest.h"
 #include "cli/exit_code.h"
 #include "cli/option_checks.h"
 #include "cli/verb_options.h"
 #include "train/optimizer.h"
+#include "train/optimizer_names.h"
 
 namespace lowtide::cli {
 namespace {
@@ -59,8 +62,9 @@ void add_model_options(CLI::App& verb, RunChoice& choice) {
       "NAME|PATH")
       ->check(not_empty())
       ->group(kTrainingGroup);
-  add(verb, "--optimizer", training.optimizer, "sgd, adam or adamw (default: sgd)", "NAME")
-      ->check(one_of({"sgd", "adam", "adamw"}))
+  add(verb, "--optimizer", training.optimizer,
+      base::concat(base::join(train::optimizer_names()), " (default: sgd)"), "NAME")
+      ->check(one_of(train::optimizer_names()))
       ->group(kTrainingGroup);
   add(verb, "--amp", choice.amp, "off or bf16 (default: off)", "NAME")
       ->check(one_of({"off", "bf16"}))

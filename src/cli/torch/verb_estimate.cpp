@@ -1,34 +1,25 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <ostream>
-#include <set>
 
 #include <CLI/CLI.hpp>
-#include <c10/util/Exception.h>
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/printed.h"
 #include "base/suggest.h"
 #include "cli/estimate_report.h"
-#include "cli/inputs.h"
 #include "cli/option_checks.h"
+#include "cli/torch/estimate_answer.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/verbs.h"
 #include "cli/verb_options.h"
-#include "estimate/onnx_graph.h"
-#include "estimate/torch/onnx_step.h"
-#include "estimate/torch/zoo_step.h"
-#include "estimate/transformer_formulas.h"
 #include "trace/json.h"
 #include "trace/text.h"
-#include "train/largest.h"
-#include "train/training.h"
-#include "zoo/catalogue.h"
+#include "train/optimizer_names.h"
 
 namespace lowtide::cli {
 namespace {
@@ -46,23 +37,6 @@ constexpr const char* kExamples =
     "fit, it is planned, and the exit code is 3 if no plan fits either. The card is an H200 unless "
     "--gpu\n"
     "names another; --device cpu estimates what torch's CPU allocator would hold.";
-
-struct EstimateChoice {
-  std::string subject;
-  zoo::ModelOptions model;
-  std::vector<std::int64_t> batches = {32};
-  std::string optimizer = "sgd";
-  std::vector<std::string> amps = {"off"};
-  std::string device = "gpu";
-  std::string gpu;
-  std::string budget;
-  std::string output;
-  bool wants_largest = false;
-  bool json = false;
-};
-
-// The largest batch that is looked for.
-constexpr std::int64_t kMostBatch = 1 << 20;
 
 EstimatePlace place_of(const EstimateChoice& choice) {
   EstimatePlace place;
@@ -85,123 +59,8 @@ std::string trace_text(const Trace& trace, const std::string& path) {
   return path.ends_with(".json") ? trace::print_json(trace) : trace::print_text(trace);
 }
 
-bool is_zoo_model(const std::string& name) {
-  const auto& all = zoo::catalogue();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const zoo::ModelInfo& info) { return info.name == name; });
-}
-
-// Makes estimates of what was named on the command line.
-class Estimator {
- public:
-  // The graph is null for a model of the zoo. Warnings are added to `warnings`, each once.
-  Estimator(const EstimateChoice& choice, const EstimatePlace& place,
-            const estimate::OnnxGraph* graph, std::set<std::string>& warnings)
-      : choice_(choice), place_(place), graph_(graph), warnings_(warnings) {}
-
-  StepEstimate of(std::int64_t batch, const std::string& amp) const {
-    const estimate::StepOptions options = {
-        .batch = batch,
-        .optimizer = choice_.optimizer,
-        .has_bf16 = amp == "bf16",
-        .target = place_.gpu ? estimate::Target::kGpu : estimate::Target::kCpu};
-    StepEstimate step = estimate_step(std::make_shared<const Trace>(trace_of(options)), place_);
-    step.batch = batch;
-    step.optimizer = choice_.optimizer;
-    step.amp = amp;
-    return step;
-  }
-
-  // The largest batch that fits as it is.
-  std::int64_t largest(const std::string& amp) const {
-    EstimatePlace unasked = place_;
-    unasked.budget_bytes = 0;
-    const Estimator plain(choice_, unasked, graph_, warnings_);
-    return train::largest_that_fits(1, kMostBatch, [&](std::int64_t batch) {
-      const StepEstimate step = plain.of(batch, amp);
-      const std::int64_t taken =
-          place_.gpu ? step.reserved_bytes() : step.peaks.steady.allocated_bytes;
-      return taken <= place_.budget_bytes;
-    });
-  }
-
- private:
-  Trace trace_of(const estimate::StepOptions& options) const {
-    if (graph_ == nullptr) return estimate::zoo_step(choice_.subject, choice_.model, options);
-    const auto& model = choice_.model;
-    estimate::OnnxStep step =
-        estimate::onnx_step(*graph_, options, model.size ? model.size : model.context);
-    warnings_.insert(step.warnings.begin(), step.warnings.end());
-    return std::move(step.trace);
-  }
-
-  const EstimateChoice& choice_;
-  const EstimatePlace& place_;
-  const estimate::OnnxGraph* graph_;
-  std::set<std::string>& warnings_;
-};
-
-struct Answer {
-  std::vector<StepEstimate> steps;
-  // By amp; empty unless asked for.
-  std::vector<std::pair<std::string, std::int64_t>> largest;
-  std::set<std::string> warnings;
-  std::optional<estimate::TransformerFigures> formulas;
-};
-
-Answer answer_for_model(const EstimateChoice& choice, const EstimatePlace& place,
-                        const estimate::OnnxGraph* graph) {
-  Answer answer;
-  const Estimator estimator(choice, place, graph, answer.warnings);
-  for (const std::string& amp : choice.amps) {
-    for (const std::int64_t batch : choice.batches) {
-      answer.steps.push_back(estimator.of(batch, amp));
-    }
-    if (choice.wants_largest) answer.largest.emplace_back(amp, estimator.largest(amp));
-  }
-  const auto size = estimate::gpt_size(choice.subject, choice.model, choice.batches.back());
-  if (size) answer.formulas = estimate::transformer_figures(*size);
-  return answer;
-}
-
-Answer answer_for_onnx(const EstimateChoice& choice, const EstimatePlace& place, Console& console) {
-  try {
-    const estimate::OnnxGraph graph =
-        estimate::read_onnx(read_input(choice.subject, "the model", console.in));
-    return answer_for_model(choice, place, &graph);
-  } catch (const InvalidInput& error) {
-    throw InvalidInput(choice.subject + ": " + error.what());
-  }
-}
-
-Answer answer_for_trace(const EstimateChoice& choice, const EstimatePlace& place,
-                        Console& console) {
-  if (choice.wants_largest) {
-    throw UsageError("--largest needs a model: a trace has the one batch it was recorded with");
-  }
-  StepEstimate step = estimate_step(load_trace(choice.subject, console.in), place);
-  step.optimizer = "as traced";
-  step.amp = "as traced";
-  Answer answer;
-  answer.steps.push_back(std::move(step));
-  return answer;
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-Answer answer_for(const EstimateChoice& choice, const EstimatePlace& place, Console& console) {
-  try {
-    if (choice.subject.ends_with(".onnx")) return answer_for_onnx(choice, place, console);
-    const bool is_file = !is_zoo_model(choice.subject) && std::filesystem::exists(choice.subject);
-    return is_file ? answer_for_trace(choice, place, console)
-                   : answer_for_model(choice, place, nullptr);
-  } catch (const c10::Error& error) {
-    throw Error(base::concat("torch refuses: ", first_line(error.what_without_backtrace())));
-  }
-}
-
 nlohmann::json json_of(const EstimateChoice& choice, const EstimatePlace& place,
-                       const Answer& answer) {
+                       const EstimateAnswer& answer) {
   nlohmann::json steps = nlohmann::json::array();
   for (const StepEstimate& step : answer.steps) steps.push_back(estimate_json(step, place));
   nlohmann::json document = {{"model", choice.subject},
@@ -212,34 +71,44 @@ nlohmann::json json_of(const EstimateChoice& choice, const EstimatePlace& place,
   if (answer.formulas) {
     document["formulas"] = {
         {"parameters", answer.formulas->parameters},
+        {"counted_parameters", answer.counted.parameters},
         {"flops", answer.formulas->flops},
+        {"counted_flops", answer.counted.flops},
         {"layer_activation_bytes", answer.formulas->layer_activation_bytes},
         {"selective_activation_bytes", answer.formulas->selective_activation_bytes}};
   }
   return document;
 }
 
-std::string text_of(const EstimatePlace& place, const Answer& answer, const Style& style) {
+// " (counted: -0.03 %)": what is in the step, over what the formula says.
+std::string against(double formula, double counted) {
+  return counted == 0 ? "" : base::printed(" (counted: %+.2f %%)", 100 * (counted / formula - 1));
+}
+
+std::string formulas_text(const EstimateAnswer& answer) {
+  const estimate::TransformerFigures& formulas = *answer.formulas;
+  const auto bytes = [](double count) {
+    return base::format_bytes(static_cast<std::int64_t>(count));
+  };
+  return base::concat(
+      "\nMegatron's formulas, as a cross-check: ", static_cast<std::int64_t>(formulas.parameters),
+      " parameters", against(formulas.parameters, answer.counted.parameters), ", ",
+      formulas.flops / 1e12, " TFLOP a step", against(formulas.flops, answer.counted.flops),
+      "; activations of a layer in 16 bits ", bytes(formulas.layer_activation_bytes), ", ",
+      bytes(formulas.selective_activation_bytes), " without attention's scores\n");
+}
+
+std::string text_of(const EstimatePlace& place, const EstimateAnswer& answer, const Style& style) {
   std::string text = estimates_table(answer.steps, place, style);
   for (const auto& [amp, batch] : answer.largest) {
     text += base::concat("\nlargest batch that fits as it is, amp ", amp, ": ", batch, "\n");
   }
   text += "\n" + estimate_details(answer.steps.back(), place, style);
-  if (answer.formulas) {
-    const auto bytes = [](double count) {
-      return base::format_bytes(static_cast<std::int64_t>(count));
-    };
-    text += base::concat(
-        "\nMegatron's formulas, as a cross-check: ",
-        static_cast<std::int64_t>(answer.formulas->parameters), " parameters, ",
-        answer.formulas->flops / 1e12, " TFLOP a step; activations of a layer in 16 bits ",
-        bytes(answer.formulas->layer_activation_bytes), ", ",
-        bytes(answer.formulas->selective_activation_bytes), " without attention's scores\n");
-  }
+  if (answer.formulas) text += formulas_text(answer);
   return text;
 }
 
-ExitCode answer_code(const Answer& answer, const EstimatePlace& place, Console& console) {
+ExitCode answer_code(const EstimateAnswer& answer, const EstimatePlace& place, Console& console) {
   const auto found =
       std::find_if(answer.steps.begin(), answer.steps.end(),
                    [](const StepEstimate& step) { return step.fit == Fit::kDoesNot; });
@@ -256,7 +125,7 @@ ExitCode run_estimate(const EstimateChoice& choice, Console& console) {
   if (choice.wants_largest && place.budget_bytes == 0) {
     throw UsageError("--largest needs --budget or --gpu");
   }
-  const Answer answer = answer_for(choice, place, console);
+  const EstimateAnswer answer = estimate_answer(choice, place, console);
   for (const std::string& warning : answer.warnings) {
     console.err << "lowtide: warning: " << warning << "\n";
   }
@@ -281,15 +150,21 @@ Verb add_estimate(CLI::App& program) {
       ->type_name("");
   verb->add_option("--batch", choice->batches, "Examples in a batch (default: 32)")
       ->delimiter(',')
-      ->check(whole_number(1, kMostBatch))
+      ->check(whole_number(1, kMostEstimatedBatch))
       ->type_name("N[,N...]");
-  verb->add_option("--optimizer", choice->optimizer, "sgd, adam or adamw (default: sgd)")
-      ->check(one_of({"sgd", "adam", "adamw"}))
+  verb->add_option("--optimizer", choice->optimizer,
+                   base::concat(base::join(train::optimizer_names()), " (default: sgd)"))
+      ->check(one_of(train::optimizer_names()))
       ->type_name("NAME");
   verb->add_option("--amp", choice->amps, "off or bf16, or both (default: off)")
       ->delimiter(',')
       ->check(one_of({"off", "bf16"}))
       ->type_name("NAME[,NAME]");
+  verb->add_option("--states", choice->states,
+                   "When the optimizer makes its states: first-update, as torch.optim does, or "
+                   "start, as 'lowtide train' does (default: first-update)")
+      ->check(one_of({"first-update", "start"}))
+      ->type_name("WHEN");
   verb->add_option("--device", choice->device, "gpu or cpu (default: gpu)")
       ->check(one_of({"gpu", "cpu"}))
       ->type_name("NAME");
@@ -306,7 +181,14 @@ Verb add_estimate(CLI::App& program) {
   add_size_options(*verb, choice->model);
   add_json_option(*verb, choice->json);
   verb->footer(kExamples);
-  return Verb{verb, [choice](Console& console) { return run_estimate(*choice, console); }};
+  return Verb{verb, [choice, verb](Console& console) {
+                for (const CLI::Option* option : verb->get_options()) {
+                  if (option->count() > 0 && !option->get_positional()) {
+                    choice->given.insert(option->get_name());
+                  }
+                }
+                return run_estimate(*choice, console);
+              }};
 }
 
 }  // namespace lowtide::cli

@@ -24,16 +24,19 @@ DryRun::DryRun(Target target) : target_(target), session_({.device = "cpu", .ste
 
 DryRun::~DryRun() { run::set_kernels(nullptr); }
 
-Trace DryRun::capture(const std::string& name, const std::function<void()>& step) {
+DryStep DryRun::capture(const std::string& name, const std::function<void()>& step) {
   session_.end_step();
   session_.capture_next_step();
   session_.step([&] {
     start_op_log(target_);
     step();
   });
-  std::vector<std::int64_t> flops;
-  for (const LoggedOp& op : op_log()) flops.push_back(op.flops);
-  return priced_trace(session_.captured(name), flops);
+  std::vector<std::int64_t> flops, early_workspace_bytes;
+  for (const LoggedOp& op : op_log()) {
+    flops.push_back(op.flops);
+    early_workspace_bytes.push_back(op.early_workspace_bytes);
+  }
+  return {priced_trace(session_.captured(name), flops), std::move(early_workspace_bytes)};
 }
 
 }  // namespace lowtide::estimate

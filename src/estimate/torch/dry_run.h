@@ -5,13 +5,22 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "estimate/torch/gpu_choices.h"
 #include "estimate/torch/no_memory.h"
 #include "estimate/torch/target.h"
 #include "lowtide/session.h"
+#include "lowtide/trace.h"
 
 namespace lowtide::estimate {
+
+// A step as it was captured, with the arithmetic of its ops and without the times that they took.
+struct DryStep {
+  Trace trace;
+  // By op, as WalkOptions has it.
+  std::vector<std::int64_t> early_workspace_bytes;
+};
 
 // While it lives, nothing that this thread or autograd asks of torch's CPU is computed, and tensors
 // have no memory; everything else is as it would be: modules, autograd, optimizers, the order in
@@ -27,9 +36,7 @@ class DryRun {
   DryRun& operator=(const DryRun&) = delete;
 
   Session& session() { return session_; }
-  // The step as it was captured, with the arithmetic of its ops and without the times that they
-  // took here.
-  Trace capture(const std::string& name, const std::function<void()>& step);
+  DryStep capture(const std::string& name, const std::function<void()>& step);
 
  private:
   const Target target_;

@@ -35,21 +35,36 @@ std::int64_t at_or_only(IntArrayRef values, std::size_t i) {
   return values.size() == 1 ? values[0] : values[i];
 }
 
+// Attributes of a file may be any numbers.
+std::int64_t checked(bool has_overflow, std::int64_t result) {
+  TORCH_CHECK(!has_overflow, "a convolution counts beyond 64 bits");
+  return result;
+}
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return checked(__builtin_mul_overflow(a, b, &result), result);
+}
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return checked(__builtin_add_overflow(a, b, &result), result);
+}
+
 std::vector<std::int64_t> convolved_sizes(const Tensor& input, const Tensor& weight,
                                           IntArrayRef stride, IntArrayRef padding,
                                           IntArrayRef dilation, bool transposed,
                                           IntArrayRef output_padding, std::int64_t groups) {
   std::vector<std::int64_t> sizes = {input.size(0),
-                                     transposed ? weight.size(1) * groups : weight.size(0)};
+                                     transposed ? product(weight.size(1), groups) : weight.size(0)};
   for (std::int64_t axis = 2; axis < input.dim(); ++axis) {
     const auto i = static_cast<std::size_t>(axis - 2);
-    const std::int64_t reach = at_or_only(dilation, i) * (weight.size(axis) - 1);
-    const std::int64_t pad = 2 * at_or_only(padding, i);
+    const std::int64_t reach = product(at_or_only(dilation, i), weight.size(axis) - 1);
+    const std::int64_t pad = product(2, at_or_only(padding, i));
     const std::int64_t step = at_or_only(stride, i);
     TORCH_CHECK(step > 0, "a convolution's stride must be at least 1");
     const std::int64_t size =
-        transposed ? (input.size(axis) - 1) * step - pad + reach + at_or_only(output_padding, i) + 1
-                   : (input.size(axis) + pad - reach - 1) / step + 1;
+        transposed ? sum(sum(product(input.size(axis) - 1, step), sum(reach, product(-1, pad))),
+                         sum(at_or_only(output_padding, i), 1))
+                   : sum(sum(input.size(axis), pad), sum(-1, product(-1, reach))) / step + 1;
     TORCH_CHECK(size > 0, "a convolution's input is smaller than its kernel");
     sizes.push_back(size);
   }
@@ -61,7 +76,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const optional<Ten
                    IntArrayRef output_padding, std::int64_t groups) {
   TORCH_CHECK(input.dim() == weight.dim() && input.dim() >= 3,
               "a convolution's input and weight must have as many axes as each other");
-  const std::int64_t channels = transposed ? weight.size(0) : weight.size(1) * groups;
+  const std::int64_t channels = transposed ? weight.size(0) : product(weight.size(1), groups);
   TORCH_CHECK(input.size(1) == channels, "a convolution of ", channels, " channels got ",
               input.size(1));
   return sized(
@@ -125,6 +140,20 @@ Three native_layer_norm_backward(const Tensor&, const Tensor& input, IntArrayRef
   const bool has_bias = wanted[2] && bias && bias->defined();
   return {like_if(wanted[0], input), has_weight ? like(*weight) : Tensor(),
           has_bias ? like(*bias) : Tensor()};
+}
+
+Three native_group_norm(const Tensor& input, const optional<Tensor>&, const optional<Tensor>&,
+                        std::int64_t pictures, std::int64_t, std::int64_t, std::int64_t groups,
+                        double) {
+  return {like(input), sized({pictures, groups}, input), sized({pictures, groups}, input)};
+}
+
+Three native_group_norm_backward(const Tensor&, const Tensor& input, const Tensor&, const Tensor&,
+                                 const optional<Tensor>& weight, std::int64_t,
+                                 std::int64_t channels, std::int64_t, std::int64_t,
+                                 std::array<bool, 3> wanted) {
+  const Tensor channel = weight && weight->defined() ? *weight : sized({channels}, input);
+  return {like_if(wanted[0], input), like_if(wanted[1], channel), like_if(wanted[2], channel)};
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t, bool, bool) {
@@ -202,6 +231,8 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
   library.impl("cudnn_batch_norm_backward", TORCH_FN(cudnn_batch_norm_backward));
   library.impl("native_layer_norm", TORCH_FN(native_layer_norm));
   library.impl("native_layer_norm_backward", TORCH_FN(native_layer_norm_backward));
+  library.impl("native_group_norm", TORCH_FN(native_group_norm));
+  library.impl("native_group_norm_backward", TORCH_FN(native_group_norm_backward));
   library.impl("embedding", TORCH_FN(embedding));
   library.impl("index_select", TORCH_FN(index_select));
   library.impl("embedding_dense_backward", TORCH_FN(embedding_dense_backward));

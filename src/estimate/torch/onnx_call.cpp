@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "estimate/torch/onnx_call.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -19,8 +20,10 @@ at::Tensor OnnxCall::tensor(std::size_t i) const {
 }
 
 std::vector<std::int64_t> OnnxCall::integers(std::size_t i) const {
-  LT_REQUIRE(i < inputs.size() && inputs[i].integers, "the op ", node.op, " '", node.name,
-             "' wants numbers as its input ", i, " that are only known when the model runs");
+  if (i >= inputs.size() || !inputs[i].integers) {
+    throw OnnxUnknown(base::concat("the op '", node.op, "' wants numbers as its input ", i,
+                                   " that are only known when the model runs"));
+  }
   return *inputs[i].integers;
 }
 
@@ -58,6 +61,8 @@ const OnnxOp* find_onnx_op(const std::string& name) {
   static const std::unordered_map<std::string, OnnxOp> table = [] {
     std::vector<std::pair<std::string, OnnxOp>> ops;
     add_layer_ops(ops);
+    add_recurrent_ops(ops);
+    add_arithmetic_ops(ops);
     add_tensor_ops(ops);
     return std::unordered_map<std::string, OnnxOp>(ops.begin(), ops.end());
   }();
@@ -93,5 +98,21 @@ at::ScalarType scalar_type_of(std::int32_t onnx_type) {
 }
 
 std::vector<OnnxValue> one(at::Tensor tensor) { return {OnnxValue{.tensor = std::move(tensor)}}; }
+
+std::vector<OnnxValue> numbers(std::vector<std::int64_t> integers, bool is_scalar) {
+  return {OnnxValue{.tensor = {}, .integers = std::move(integers), .is_scalar = is_scalar}};
+}
+
+bool has_numbers(const OnnxCall& call) {
+  return std::all_of(call.inputs.begin(), call.inputs.end(), [](const OnnxValue& value) {
+    return value.integers.has_value() && !value.tensor.defined();
+  });
+}
+
+void require_offset(const OnnxCall& call, std::int64_t offset) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  LT_REQUIRE(offset >= -kMost && offset <= kMost, "the op ", call.node.op, " '", call.node.name,
+             "' has the number ", offset, ", which is too large");
+}
 
 }  // namespace lowtide::estimate

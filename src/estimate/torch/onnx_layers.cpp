@@ -57,8 +57,12 @@ Window window_of(const OnnxCall& call, Integers kernel) {
   for (std::size_t i = 0; i < axes; ++i) {
     LT_REQUIRE(window.stride[i] > 0 && window.dilation[i] > 0 && window.kernel[i] > 0, "the op ",
                call.node.op, " '", call.node.name, "' has a stride, dilation or kernel below 1");
+    for (const Integers* row : {&window.stride, &window.dilation, &window.kernel}) {
+      require_offset(call, (*row)[i]);
+    }
   }
   const Integers pads = automatic_pads(call, window.input, window);
+  for (const std::int64_t pad : pads) require_offset(call, pad);
   LT_REQUIRE(pads.size() == 2 * axes, "the op ", call.node.op, " '", call.node.name,
              "' has pads for other axes than its input's");
   Integers outer;
@@ -87,6 +91,9 @@ Values convolution(const OnnxCall& call, bool transposed) {
   const std::int64_t groups = call.integer("group", 1);
   LT_REQUIRE(groups > 0, "a convolution has ", groups, " groups");
   const Integers more = call.integers("output_padding", Integers(window.kernel.size(), 0));
+  LT_REQUIRE(more.size() == window.kernel.size(), "a convolution has an output_padding of ",
+             more.size(), " axes");
+  for (const std::int64_t pad : more) require_offset(call, pad);
   return one(at::convolution(window.input, weight, bias_or_none(call, 2), window.stride,
                              window.padding, window.dilation, transposed, more, groups));
 }
@@ -94,8 +101,9 @@ Values convolution(const OnnxCall& call, bool transposed) {
 // A row is a picture of height 1.
 Values pool(const OnnxCall& call, bool is_max) {
   const Window window = window_of(call, call.integers("kernel_shape", Integers()));
-  LT_REQUIRE(window.kernel.size() == 2, "the op ", call.node.op, " '", call.node.name,
-             "' is known for pictures only");
+  if (window.kernel.size() != 2) {
+    throw OnnxUnknown(base::concat("the op '", call.node.op, "' is known for pictures only"));
+  }
   const bool is_ceiled = call.integer("ceil_mode", 0) != 0;
   if (!is_max) {
     return one(at::avg_pool2d(window.input, window.kernel, window.stride, window.padding, is_ceiled,
@@ -140,6 +148,7 @@ Values local_norm(const OnnxCall& call) {
   const Tensor input = call.tensor(0);
   const std::int64_t size = call.integer("size", 5);
   LT_REQUIRE(input.dim() == 4 && size > 0, "LRN is known for pictures only");
+  require_offset(call, size);
   const Tensor squares = at::mul(input, input).unsqueeze(1);
   const Tensor padded = at::constant_pad_nd(squares, {0, 0, 0, 0, size / 2, (size - 1) / 2});
   const Tensor sums = at::avg_pool3d(padded, {size, 1, 1}, {1, 1, 1}).squeeze(1);
@@ -158,19 +167,43 @@ Values dropout(const OnnxCall& call) {
   return results;
 }
 
-Values lstm(const OnnxCall& call) {
-  const Tensor input = call.tensor(0), weight = call.tensor(1), recurrent = call.tensor(2);
-  const std::int64_t width = call.integer("hidden_size", recurrent.size(-1));
-  LT_REQUIRE(input.dim() == 3 && weight.dim() == 3 && weight.size(0) == 1 && call.has(3),
-             "an LSTM is known in one direction and with biases only");
-  const Tensor zero = at::zeros({1, input.size(1), width}, input.options());
-  const Tensor bias = call.tensor(3).select(0, 0);
-  const auto [output, hidden, cell] =
-      at::lstm(input, {zero, zero},
-               {weight.select(0, 0), recurrent.select(0, 0), bias.slice(0, 0, 4 * width),
-                bias.slice(0, 4 * width, 8 * width)},
-               /*has_biases=*/true, 1, 0.0, /*train=*/true, false, false);
-  return {{.tensor = output.unsqueeze(1)}, {.tensor = hidden}, {.tensor = cell}};
+Values instance_norm(const OnnxCall& call) {
+  return one(at::instance_norm(call.tensor(0), bias_or_none(call, 1), bias_or_none(call, 2), {}, {},
+                               /*use_input_stats=*/true, 0.1, call.number("epsilon", 1e-5),
+                               /*cudnn_enabled=*/true));
+}
+
+// Sizes, or shares of the input's.
+Integers resized(const OnnxCall& call, const Tensor& input) {
+  if (call.has(3)) return call.integers(3);
+  if (!call.has(2) || !call.inputs[2].floats) {
+    throw OnnxUnknown("Resize wants sizes that are only known when the model runs");
+  }
+  const std::vector<float>& scales = *call.inputs[2].floats;
+  LT_REQUIRE(scales.size() == static_cast<std::size_t>(input.dim()), "Resize has scales for ",
+             scales.size(), " axes");
+  Integers sizes;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const double size =
+        static_cast<double>(input.size(static_cast<std::int64_t>(i))) * double{scales[i]};
+    LT_REQUIRE(size >= 1 && size <= static_cast<double>(kOnnxElements), "Resize has the scale ",
+               scales[i]);
+    sizes.push_back(static_cast<std::int64_t>(size));
+  }
+  return sizes;
+}
+
+Values resize(const OnnxCall& call) {
+  const Tensor input = call.tensor(0);
+  const Integers sizes = resized(call, input);
+  const OnnxAttribute* mode = call.attribute("mode");
+  const bool is_nearest = mode == nullptr || mode->text == "nearest";
+  if (input.dim() != 4 || sizes.size() != 4 || !(is_nearest || mode->text == "linear")) {
+    throw OnnxUnknown("Resize is known for pictures only, and not of third degree");
+  }
+  const Integers picture = {sizes[2], sizes[3]};
+  return one(is_nearest ? at::upsample_nearest2d(input, picture)
+                        : at::upsample_bilinear2d(input, picture, /*align_corners=*/false));
 }
 
 }  // namespace
@@ -196,8 +229,9 @@ void add_layer_ops(std::vector<std::pair<std::string, OnnxOp>>& ops) {
         [](const OnnxCall& call) {
           return one(at::log_softmax(call.tensor(0), softmax_axis(call)));
         }},
-       {"Dropout", dropout},
-       {"LSTM", lstm}});
+       {"InstanceNormalization", instance_norm},
+       {"Resize", resize},
+       {"Dropout", dropout}});
 }
 
 }  // namespace lowtide::estimate

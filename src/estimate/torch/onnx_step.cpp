@@ -33,10 +33,19 @@ class OnnxRunner {
   const train::State& parameters() const { return parameters_; }
   const train::State& buffers() const { return buffers_; }
 
-  Tensor loss() {
-    values_ = weights_;
+  std::vector<Tensor> batch() {
+    std::vector<Tensor> inputs;
     for (const OnnxValueInfo& input : graph_.inputs) {
-      if (!weights_.contains(input.name)) make_input(input);
+      if (!weights_.contains(input.name)) inputs.push_back(input_of(input));
+    }
+    return inputs;
+  }
+
+  Tensor loss(const std::vector<Tensor>& inputs) {
+    values_ = weights_;
+    auto next = inputs.begin();
+    for (const OnnxValueInfo& input : graph_.inputs) {
+      if (!weights_.contains(input.name)) values_[input.name].tensor = *next++;
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) run(i);
     Tensor total;
@@ -59,6 +68,7 @@ class OnnxRunner {
         weights_[weight.name] = {.integers = weight.integers, .is_scalar = weight.sizes.empty()};
       } else {
         add_weight(weight.name, weight.sizes, weight.type, statistics);
+        weights_[weight.name].floats = weight.floats;
       }
     }
     for (const OnnxNode& node : graph_.nodes) add_filled_weight(node, statistics);
@@ -94,7 +104,7 @@ class OnnxRunner {
     for (const OnnxValueInfo& output : graph_.outputs) last_use_[output.name] = graph_.nodes.size();
   }
 
-  void make_input(const OnnxValueInfo& input) {
+  Tensor input_of(const OnnxValueInfo& input) {
     LT_REQUIRE(input.has_sizes && !input.sizes.empty(), "the input '", input.name,
                "' has no shape in the file");
     std::vector<std::int64_t> sizes = input.sizes;
@@ -106,7 +116,7 @@ class OnnxRunner {
                  "--size or --context");
       if (size < 0) size = *free_axis_;
     }
-    values_[input.name].tensor = at::empty(sizes, scalar_type_of(input.type));
+    return at::empty(sizes, scalar_type_of(input.type));
   }
 
   void run(std::size_t i) {
@@ -134,22 +144,32 @@ class OnnxRunner {
 
   std::vector<OnnxValue> results_of(const OnnxCall& call) {
     const OnnxOp* op = call.node.domain.empty() ? find_onnx_op(call.node.op) : nullptr;
+    if (op == nullptr) {
+      return guess(call, base::concat("the op '", call.node.op, "' is not known"));
+    }
     try {
-      return op == nullptr ? guess(call) : (*op)(call);
+      return (*op)(call);
+    } catch (const OnnxUnknown& error) {
+      return guess(call, error.what());
     } catch (const c10::Error& error) {
-      throw InvalidInput(base::concat(
-          "the op ", call.node.op, " '", call.node.name,
-          "' does not go with its inputs: ", first_line(error.what_without_backtrace())));
+      const std::string reason = first_line(error.what_without_backtrace());
+      // What was guessed before may have come out with other sizes than it really has.
+      if (!has_guessed_) {
+        throw InvalidInput(base::concat("the op ", call.node.op, " '", call.node.name,
+                                        "' does not go with its inputs: ", reason));
+      }
+      return guess(call, base::concat("the op '", call.node.op,
+                                      "' does not go with what was guessed before it"));
     }
   }
 
   // As if it kept all that it reads and gives; the results are as the file says, else as large as
   // the largest input.
-  std::vector<OnnxValue> guess(const OnnxCall& call) {
-    if (guessed_.insert(call.node.op).second) {
-      warnings_.push_back(base::concat("the op '", call.node.op,
-                                       "' is not known: counted as if it kept everything it reads "
-                                       "and gives for the backward pass"));
+  std::vector<OnnxValue> guess(const OnnxCall& call, const std::string& reason) {
+    has_guessed_ = true;
+    if (warned_.insert(reason).second) {
+      warnings_.push_back(
+          reason + ": counted as if it kept everything it reads and gives for the backward pass");
     }
     Tensor kept = at::zeros({});
     Tensor largest = at::empty({});
@@ -161,9 +181,17 @@ class OnnxRunner {
     }
     std::vector<OnnxValue> results;
     for (const std::string& name : call.node.outputs) {
-      results.push_back({.tensor = kept.expand(sizes_of(name, largest)).exp()});
+      const std::vector<std::int64_t> sizes = sizes_of(name, largest);
+      results.push_back(
+          {.tensor = has_integers(name) ? at::empty(sizes, at::kLong) : kept.expand(sizes).exp()});
     }
     return results;
+  }
+
+  bool has_integers(const std::string& name) const {
+    const auto found = infos_.find(name);
+    if (found == infos_.end() || found->second->type == 0) return false;
+    return !at::isFloatingType(scalar_type_of(found->second->type));
   }
 
   std::vector<std::int64_t> sizes_of(const std::string& name, const Tensor& largest) const {
@@ -197,7 +225,8 @@ class OnnxRunner {
   std::unordered_map<std::string, OnnxValue> weights_, values_;
   std::unordered_map<std::string, std::size_t> last_use_;
   std::unordered_map<std::string, const OnnxValueInfo*> infos_;
-  std::set<std::string> guessed_;
+  std::set<std::string> warned_;
+  bool has_guessed_ = false;
 };
 
 }  // namespace
@@ -205,12 +234,13 @@ class OnnxRunner {
 OnnxStep onnx_step(const OnnxGraph& graph, const StepOptions& options,
                    std::optional<std::int64_t> free_axis) {
   std::vector<std::string> warnings;
-  Trace trace = steady_step("onnx", options, [&] {
+  DryStep step = steady_step("onnx", options, [&] {
     const auto runner = std::make_shared<OnnxRunner>(graph, options.batch, free_axis, warnings);
     LT_REQUIRE(!runner->parameters().empty(), "the graph has no weights to train");
-    return Trained{runner->parameters(), runner->buffers(), [runner] { return runner->loss(); }};
+    return Trained{runner->parameters(), runner->buffers(), [runner] { return runner->batch(); },
+                   [runner](const std::vector<Tensor>& inputs) { return runner->loss(inputs); }};
   });
-  return {std::move(trace), std::move(warnings)};
+  return {std::move(step), std::move(warnings)};
 }
 
 }  // namespace lowtide::estimate

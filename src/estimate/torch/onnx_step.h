@@ -12,7 +12,7 @@
 namespace lowtide::estimate {
 
 struct OnnxStep {
-  Trace trace;
+  DryStep step;
   // What was not known and had to be guessed, in one line each.
   std::vector<std::string> warnings;
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 
-// ONNX's operators that move, cut and compute numbers, as torch's functions for the same. Those
-// that graphs compute shapes with work on known numbers too.
+// ONNX's operators that move, cut and sum up numbers, as torch's functions for the same. Those that
+// graphs compute shapes with work on known numbers too.
 
 #include <algorithm>
 #include <utility>
@@ -25,21 +25,12 @@ std::size_t wrapped(std::int64_t axis, std::int64_t axes) {
   return static_cast<std::size_t>(at::maybe_wrap_dim(axis, axes));
 }
 
-Values numbers(Integers integers, bool is_scalar = false) {
-  return {OnnxValue{.tensor = {}, .integers = std::move(integers), .is_scalar = is_scalar}};
-}
-
-bool has_numbers(const OnnxCall& call) {
-  return std::all_of(call.inputs.begin(), call.inputs.end(), [](const OnnxValue& value) {
-    return value.integers.has_value() && !value.tensor.defined();
-  });
-}
-
 Values constant(const OnnxCall& call) {
   if (const OnnxAttribute* value = call.attribute("value"); value && value->tensor) {
     const OnnxTensor& tensor = *value->tensor;
     if (tensor.integers) return numbers(*tensor.integers, tensor.sizes.empty());
-    return one(at::empty(tensor.sizes, scalar_type_of(tensor.type)));
+    return {OnnxValue{.tensor = at::empty(tensor.sizes, scalar_type_of(tensor.type)),
+                      .floats = tensor.floats}};
   }
   if (const OnnxAttribute* value = call.attribute("value_int"))
     return numbers({value->integer}, true);
@@ -53,7 +44,10 @@ Values reshape(const OnnxCall& call) {
   std::optional<Integers> asked = call.integers("shape", 1);
   LT_REQUIRE(asked.has_value(), "the op Reshape '", call.node.name, "' has no shape");
   Integers sizes = *asked;
+  if (has_numbers(call) && sizes.size() <= 1) return numbers(call.integers(0), sizes.empty());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
+    LT_REQUIRE(sizes[i] != 0 || static_cast<std::int64_t>(i) < input.dim(), "the op Reshape '",
+               call.node.name, "' keeps an axis that its input lacks");
     if (sizes[i] == 0 && call.integer("allowzero", 0) == 0) {
       sizes[i] = input.size(static_cast<std::int64_t>(i));
     }
@@ -190,15 +184,43 @@ Values squeeze(const OnnxCall& call) {
   return one(axes ? call.tensor(0).squeeze(*axes) : call.tensor(0).squeeze());
 }
 
+// Of known numbers, which have one axis at most.
+std::int64_t reduced(const std::string& op, const Integers& all) {
+  std::int64_t result = op == "ReduceProd" ? 1 : 0;
+  if (op == "ReduceMax") return *std::max_element(all.begin(), all.end());
+  if (op == "ReduceMin") return *std::min_element(all.begin(), all.end());
+  for (const std::int64_t number : all) {
+    result = op == "ReduceProd" ? product_of(result, number) : sum_of(result, number);
+  }
+  return result;
+}
+
+Tensor product_over(Tensor tensor, Integers axes, bool keeps) {
+  for (std::int64_t& axis : axes) axis = at::maybe_wrap_dim(axis, tensor.dim());
+  std::sort(axes.rbegin(), axes.rend());
+  for (const std::int64_t axis : axes) tensor = at::prod(tensor, axis, keeps);
+  return tensor;
+}
+
 Values reduce(const OnnxCall& call) {
+  const std::string& op = call.node.op;
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  const bool is_whole =
+      op == "ReduceProd" || op == "ReduceMax" || op == "ReduceMin" || op == "ReduceSum";
+  if (is_whole && has_numbers(call) && !call.integers(0).empty()) {
+    return numbers({reduced(op, call.integers(0))}, !keeps);
+  }
   const Tensor input = call.tensor(0);
   const std::optional<Integers> axes = call.integers("axes", 1);
-  const bool keeps = call.integer("keepdims", 1) != 0;
   Integers all;
   for (std::int64_t i = 0; i < input.dim(); ++i) all.push_back(i);
   const Integers over = axes.value_or(all);
-  if (call.node.op == "ReduceMean") return one(at::mean(input, over, keeps));
-  if (call.node.op == "ReduceMax") return one(at::amax(input, over, keeps));
+  if (op == "ReduceMean") return one(at::mean(input, over, keeps));
+  if (op == "ReduceMax") return one(at::amax(input, over, keeps));
+  if (op == "ReduceMin") return one(at::amin(input, over, keeps));
+  if (op == "ReduceProd") return one(product_over(input, over, keeps));
+  if (op == "ReduceL2") return one(at::linalg_vector_norm(input, 2, over, keeps));
+  if (op == "ReduceLogSumExp") return one(at::logsumexp(input, over, keeps));
   return one(at::sum(input, over, keeps));
 }
 
@@ -208,15 +230,21 @@ Values expand(const OnnxCall& call) {
   return one(input.expand(sizes));
 }
 
+// A row of a few whole numbers is known, as a shape may be made of it.
 Values filled(const OnnxCall& call) {
+  constexpr std::int64_t kMostNumbers = 64;
   const OnnxAttribute* value = call.attribute("value");
   const bool has_type = value != nullptr && value->tensor;
-  return one(at::empty(call.integers(0),
-                       has_type ? scalar_type_of(value->tensor->type) : at::ScalarType::Float));
+  const Integers sizes = call.integers(0);
+  const bool is_short = sizes.size() <= 1 && (sizes.empty() || sizes[0] <= kMostNumbers);
+  if (has_type && value->tensor->integers && is_short && (sizes.empty() || sizes[0] >= 0)) {
+    LT_REQUIRE(!value->tensor->integers->empty(), "ConstantOfShape has no value");
+    const auto count = static_cast<std::size_t>(sizes.empty() ? 1 : sizes[0]);
+    return numbers(Integers(count, value->tensor->integers->front()), sizes.empty());
+  }
+  return one(
+      at::empty(sizes, has_type ? scalar_type_of(value->tensor->type) : at::ScalarType::Float));
 }
-
-std::int64_t difference_of(std::int64_t a, std::int64_t b);
-std::int64_t quotient_of(std::int64_t a, std::int64_t b);
 
 Values range(const OnnxCall& call) {
   const Integers start = call.integers(0), end = call.integers(1), step = call.integers(2);
@@ -225,6 +253,53 @@ Values range(const OnnxCall& call) {
   const std::int64_t count =
       std::max<std::int64_t>(0, quotient_of(difference_of(end[0], start[0]), step[0]));
   return one(at::empty({count}, at::kLong));
+}
+
+// From opset 15 on of some axes.
+Values shape(const OnnxCall& call) {
+  const Integers sizes = call.tensor(0).sizes().vec();
+  const auto axes = static_cast<std::int64_t>(sizes.size());
+  const auto place = [axes](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 && at >= -axes ? at + axes : at, 0, axes);
+  };
+  const std::int64_t first = place(call.integer("start", 0));
+  const std::int64_t last = std::max(first, place(call.integer("end", axes)));
+  return numbers(Integers(sizes.begin() + first, sizes.begin() + last));
+}
+
+std::int64_t one_integer(const OnnxCall& call, std::size_t i) {
+  const Integers integers = call.integers(i);
+  LT_REQUIRE(integers.size() == 1, "the op ", call.node.op, " wants one number as its input ", i);
+  return integers[0];
+}
+
+Values tile(const OnnxCall& call) {
+  const Integers times = call.integers(1);
+  for (const std::int64_t number : times) require_offset(call, number);
+  return one(call.tensor(0).repeat(times));
+}
+
+Values gather_elements(const OnnxCall& call) {
+  return one(at::gather(call.tensor(0), call.integer("axis", 0), call.tensor(1).to(at::kLong)));
+}
+
+// Which of its sides is zero does not matter to memory.
+Values triangle(const OnnxCall& call) { return one(at::tril(call.tensor(0))); }
+
+Values largest_places(const OnnxCall& call) {
+  return one(at::argmax(call.tensor(0), call.integer("axis", 0), call.integer("keepdims", 1) != 0));
+}
+
+Values depth_to_space(const OnnxCall& call) {
+  return one(at::pixel_shuffle(call.tensor(0), call.integer("blocksize", 1)));
+}
+
+Values einsum(const OnnxCall& call) {
+  const OnnxAttribute* equation = call.attribute("equation");
+  LT_REQUIRE(equation != nullptr, "Einsum has no equation");
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) tensors.push_back(call.tensor(i));
+  return one(at::einsum(equation->text, tensors));
 }
 
 Values cast(const OnnxCall& call) {
@@ -238,113 +313,17 @@ Values pad(const OnnxCall& call) {
   const Tensor input = call.tensor(0);
   const Integers pads = call.integers("pads", 1).value_or(Integers());
   const auto axes = static_cast<std::size_t>(input.dim());
+  if (call.has(3)) throw OnnxUnknown("Pad of some axes only is not known");
   LT_REQUIRE(pads.size() == 2 * axes, "Pad has pads for other axes than its input's");
+  for (const std::int64_t pad : pads) require_offset(call, pad);
   Integers outer;
   for (std::size_t i = axes; i-- > 0;) outer.insert(outer.end(), {pads[i], pads[i + axes]});
   return one(at::constant_pad_nd(input, outer));
 }
 
-using Unary = Tensor (*)(const Tensor&);
-OnnxOp unary(Unary function) {
-  return [function](const OnnxCall& call) { return one(function(call.tensor(0))); };
-}
-
-using Binary = Tensor (*)(const Tensor&, const Tensor&);
-using Numbers = std::int64_t (*)(std::int64_t, std::int64_t);
-// On known numbers too, if both are as many or one is a single one.
-OnnxOp binary(Binary function, Numbers on_numbers = nullptr) {
-  return [function, on_numbers](const OnnxCall& call) {
-    if (on_numbers == nullptr || call.inputs.size() != 2 || !has_numbers(call)) {
-      return one(function(call.tensor(0), call.tensor(1)));
-    }
-    const Integers a = call.integers(0), b = call.integers(1);
-    LT_REQUIRE(!a.empty() && !b.empty() && (a.size() == b.size() || a.size() == 1 || b.size() == 1),
-               "the op ", call.node.op, " has inputs of different lengths");
-    Integers results;
-    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-      results.push_back(on_numbers(a[std::min(i, a.size() - 1)], b[std::min(i, b.size() - 1)]));
-    }
-    return numbers(results, call.inputs[0].is_scalar && call.inputs[1].is_scalar);
-  };
-}
-
-constexpr const char* kTooLarge = "the graph computes a size that is too large";
-
-std::int64_t sum_of(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  LT_REQUIRE(!__builtin_add_overflow(a, b, &sum), kTooLarge);
-  return sum;
-}
-
-std::int64_t difference_of(std::int64_t a, std::int64_t b) {
-  std::int64_t difference = 0;
-  LT_REQUIRE(!__builtin_sub_overflow(a, b, &difference), kTooLarge);
-  return difference;
-}
-
-std::int64_t product_of(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  LT_REQUIRE(!__builtin_mul_overflow(a, b, &product), kTooLarge);
-  return product;
-}
-
-std::int64_t quotient_of(std::int64_t a, std::int64_t b) {
-  LT_REQUIRE(b != 0, "the graph divides a size by 0");
-  return b == -1 ? product_of(a, b) : a / b;
-}
-
-Values sum_of_all(const OnnxCall& call) {
-  Tensor sum = call.tensor(0);
-  for (std::size_t i = 1; i < call.inputs.size(); ++i) sum = at::add(sum, call.tensor(i));
-  return one(sum);
-}
-
-void add_arithmetic(std::vector<std::pair<std::string, OnnxOp>>& ops) {
-  ops.insert(
-      ops.end(),
-      {{"Add", binary([](const Tensor& a, const Tensor& b) { return at::add(a, b); },
-                      sum_of)},
-       {"Sub", binary([](const Tensor& a, const Tensor& b) { return at::sub(a, b); },
-                      difference_of)},
-       {"Mul", binary([](const Tensor& a, const Tensor& b) { return at::mul(a, b); },
-                      product_of)},
-       {"Div", binary([](const Tensor& a, const Tensor& b) { return at::div(a, b); },
-                      quotient_of)},
-       {"Pow", binary([](const Tensor& a, const Tensor& b) { return at::pow(a, b); })},
-       {"Equal", binary([](const Tensor& a, const Tensor& b) { return at::eq(a, b); })},
-       {"Less", binary([](const Tensor& a, const Tensor& b) { return at::lt(a, b); })},
-       {"Greater", binary([](const Tensor& a, const Tensor& b) { return at::gt(a, b); })},
-       {"And", binary([](const Tensor& a, const Tensor& b) { return at::logical_and(a, b); })},
-       {"PRelu", binary([](const Tensor& a, const Tensor& b) { return at::where(a.gt(0), a, a.mul(b)); })},
-       {"Relu", unary([](const Tensor& a) { return at::relu(a); })},
-       {"Sigmoid", unary([](const Tensor& a) { return at::sigmoid(a); })},
-       {"Tanh", unary([](const Tensor& a) { return at::tanh(a); })},
-       {"Erf", unary([](const Tensor& a) { return at::erf(a); })},
-       {"Exp", unary([](const Tensor& a) { return at::exp(a); })},
-       {"Log", unary([](const Tensor& a) { return at::log(a); })},
-       {"Sqrt", unary([](const Tensor& a) { return at::sqrt(a); })},
-       {"Reciprocal", unary([](const Tensor& a) { return at::reciprocal(a); })},
-       {"Neg", unary([](const Tensor& a) { return at::neg(a); })},
-       {"Abs", unary([](const Tensor& a) { return at::abs(a); })},
-       {"Not", unary([](const Tensor& a) { return at::logical_not(a); })},
-       {"Gelu", unary([](const Tensor& a) { return at::gelu(a); })},
-       {"LeakyRelu", unary([](const Tensor& a) { return at::leaky_relu(a); })},
-       {"HardSwish", unary([](const Tensor& a) { return at::hardswish(a); })},
-       {"HardSigmoid", unary([](const Tensor& a) { return at::hardsigmoid(a); })},
-       {"Elu", unary([](const Tensor& a) { return at::elu(a); })},
-       {"Softplus", unary([](const Tensor& a) { return at::softplus(a); })},
-       {"Clip", unary([](const Tensor& a) { return at::hardtanh(a, 0, 6); })},
-       {"Identity", [](const OnnxCall& call) { return Values{call.inputs.at(0)}; }},
-       {"Where", [](const OnnxCall& call) {
-          return one(at::where(call.tensor(0).to(at::kBool), call.tensor(1), call.tensor(2)));
-        }},
-       {"Sum", sum_of_all}});
-}
-
 }  // namespace
 
 void add_tensor_ops(std::vector<std::pair<std::string, OnnxOp>>& ops) {
-  add_arithmetic(ops);
   ops.insert(
       ops.end(),
       {{"Constant", constant},
@@ -360,12 +339,29 @@ void add_tensor_ops(std::vector<std::pair<std::string, OnnxOp>>& ops) {
        {"ReduceMean", reduce},
        {"ReduceSum", reduce},
        {"ReduceMax", reduce},
+       {"ReduceMin", reduce},
+       {"ReduceProd", reduce},
+       {"ReduceL2", reduce},
+       {"ReduceLogSumExp", reduce},
        {"Expand", expand},
        {"ConstantOfShape", filled},
        {"Range", range},
        {"Cast", cast},
        {"Pad", pad},
-       {"Shape", [](const OnnxCall& call) { return numbers(call.tensor(0).sizes().vec()); }}});
+       {"Shape", shape},
+       {"Size", [](const OnnxCall& call) { return numbers({call.tensor(0).numel()}, true); }},
+       {"Tile", tile},
+       {"GatherElements", gather_elements},
+       {"Trilu", triangle},
+       {"ArgMax", largest_places},
+       {"CumSum",
+        [](const OnnxCall& call) { return one(at::cumsum(call.tensor(0), one_integer(call, 1))); }},
+       {"DepthToSpace", depth_to_space},
+       {"Einsum", einsum},
+       {"Identity", [](const OnnxCall& call) {
+          LT_REQUIRE(call.has(0), "the op Identity '", call.node.name, "' lacks its input");
+          return Values{call.inputs[0]};
+        }}});
 }
 
 }  // namespace lowtide::estimate

@@ -16,6 +16,8 @@ struct OpCost {
   std::int64_t flops = 0;
   // What its kernel takes from torch's allocator and gives back before it returns.
   std::int64_t workspace_bytes = 0;
+  // The same between its first result and the others.
+  std::int64_t early_workspace_bytes = 0;
 };
 
 // The tables are in the source, each line with where it comes from.

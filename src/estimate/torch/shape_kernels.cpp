@@ -152,7 +152,7 @@ void run_on_shapes(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stac
   const Stack arguments(stack.end() - static_cast<std::ptrdiff_t>(count), stack.end());
   Stack results = results_of(op, arguments);
   const OpCost cost = cost_of(op.schema().name(), arguments, results, target_now);
-  logged.push_back({cost.flops});
+  logged.push_back({.flops = cost.flops, .early_workspace_bytes = cost.early_workspace_bytes});
   if (cost.workspace_bytes > 0) {
     static_cast<void>(at::detail::empty_cpu({cost.workspace_bytes}, at::kByte));
   }

@@ -22,6 +22,8 @@ void run_on_shapes(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
 // What was seen of each op since start_op_log(), views included, in the order of a capture.
 struct LoggedOp {
   std::int64_t flops = 0;
+  // What it takes and gives back between its first result and the others.
+  std::int64_t early_workspace_bytes = 0;
 };
 // Kernels take the memory that they would take on the target.
 void start_op_log(Target target);

@@ -37,13 +37,16 @@ std::vector<std::int64_t> target_sizes(const zoo::InputShape& input, std::int64_
 Trained trained_of(const std::string& name, const zoo::ModelOptions& options, std::int64_t batch) {
   const zoo::Model model = zoo::make_model(name, options);
   const bool has_tokens = model.input.kind == zoo::InputKind::kTokens;
-  const auto loss = [model, has_tokens, batch] {
-    const at::Tensor inputs =
-        at::empty(input_sizes(model.input, batch), has_tokens ? at::kLong : at::kFloat);
-    const at::Tensor targets = at::empty(target_sizes(model.input, batch), at::kLong);
-    return model.loss(inputs, targets);
+  const auto make_batch = [model, has_tokens, batch] {
+    return std::vector<at::Tensor>{
+        at::empty(input_sizes(model.input, batch), has_tokens ? at::kLong : at::kFloat),
+        at::empty(target_sizes(model.input, batch), at::kLong)};
   };
-  return {named(model.module->named_parameters()), named(model.module->named_buffers()), loss};
+  const auto loss = [model](const std::vector<at::Tensor>& inputs) {
+    return model.loss(inputs[0], inputs[1]);
+  };
+  return {named(model.module->named_parameters()), named(model.module->named_buffers()), make_batch,
+          loss};
 }
 
 // As train::Training has it.
@@ -55,12 +58,13 @@ class Stepper {
         optimizer_(train::make_optimizer(options.optimizer, trained_.parameters)) {}
 
   void step() {
+    const std::vector<at::Tensor> batch = trained_.batch();
     for (train::NamedTensor& item : trained_.parameters) item.tensor.mutable_grad().reset();
     at::Tensor loss;
     {
       std::optional<train::Bf16Autocast> autocast;
       if (options_.has_bf16) autocast.emplace(c10::kCPU);
-      loss = trained_.loss();
+      loss = trained_.loss(batch);
     }
     loss.backward();
     optimizer_->step(/*rate=*/0.1);
@@ -82,8 +86,8 @@ class Stepper {
 
 }  // namespace
 
-Trace steady_step(const std::string& name, const StepOptions& options,
-                  const std::function<Trained()>& make) {
+DryStep steady_step(const std::string& name, const StepOptions& options,
+                    const std::function<Trained()>& make) {
   DryRun dry_run(options.target);
   Stepper stepper(make(), options);
   stepper.name_tensors(dry_run.session());
@@ -92,15 +96,19 @@ Trace steady_step(const std::string& name, const StepOptions& options,
   return dry_run.capture(name, [&] { stepper.step(); });
 }
 
-Trace zoo_step(const std::string& model, const zoo::ModelOptions& model_options,
-               const StepOptions& options) {
+DryStep zoo_step(const std::string& model, const zoo::ModelOptions& model_options,
+                 const StepOptions& options) {
   return steady_step(model, options,
                      [&] { return trained_of(model, model_options, options.batch); });
 }
 
-std::optional<TransformerSize> gpt_size(const std::string& model, const zoo::ModelOptions& options,
-                                        std::int64_t batch) {
-  if (!model.starts_with("gpt")) return std::nullopt;
+std::optional<TransformerSize> transformer_size(const std::string& model,
+                                                const zoo::ModelOptions& options,
+                                                std::int64_t batch) {
+  const bool is_gpt = model.starts_with("gpt");
+  if (!is_gpt && !model.starts_with("bert")) return std::nullopt;
+  const char* const of_layer = is_gpt ? "ln_1.weight" : "attention_norm.weight";
+  const char* const of_words = is_gpt ? "wte.weight" : "word_embeddings.weight";
   const zoo::ShapesOnly no_memory;
   const zoo::Model made = zoo::make_model(model, options);
   TransformerSize size = {.layers = 0,
@@ -110,8 +118,8 @@ std::optional<TransformerSize> gpt_size(const std::string& model, const zoo::Mod
                           .vocabulary = made.input.vocabulary,
                           .batch = batch};
   for (const auto& item : made.module->named_parameters()) {
-    if (item.key().ends_with("ln_1.weight")) ++size.layers;
-    if (item.key() == "wte.weight") size.width = item.value().size(1);
+    if (item.key().ends_with(of_layer)) ++size.layers;
+    if (item.key().ends_with(of_words)) size.width = item.value().size(1);
   }
   // All published sizes have heads of 64; that of one's own has twelve unless it is told.
   constexpr std::int64_t kHeadWidth = 64, kOwnHeads = 12;

@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "estimate/torch/dry_run.h"
 #include "estimate/transformer_formulas.h"
-#include "lowtide/trace.h"
 #include "train/named_tensor.h"
 #include "zoo/model.h"
 
@@ -28,21 +28,23 @@ struct StepOptions {
 struct Trained {
   train::State parameters;
   train::State buffers;
-  // Makes inputs and targets and gives the loss of them.
-  std::function<at::Tensor()> loss;
+  // Inputs and targets, and the loss of them.
+  std::function<std::vector<at::Tensor>()> batch;
+  std::function<at::Tensor(const std::vector<at::Tensor>&)> loss;
 };
 
 // A step of its training once steps repeat themselves: the optimizer's states are there, and the
 // gradients of the step before until it lets them go. `make` is called under the dry run.
-Trace steady_step(const std::string& name, const StepOptions& options,
-                  const std::function<Trained()>& make);
+DryStep steady_step(const std::string& name, const StepOptions& options,
+                    const std::function<Trained()>& make);
 
 // The same for a model of the zoo. Throws InvalidInput as zoo::make_model does.
-Trace zoo_step(const std::string& model, const zoo::ModelOptions& model_options,
-               const StepOptions& options);
+DryStep zoo_step(const std::string& model, const zoo::ModelOptions& model_options,
+                 const StepOptions& options);
 
-// What formulas take of a model of the GPT family; nothing for others.
-std::optional<TransformerSize> gpt_size(const std::string& model, const zoo::ModelOptions& options,
-                                        std::int64_t batch);
+// What formulas take of a model of the families GPT and BERT; nothing for others.
+std::optional<TransformerSize> transformer_size(const std::string& model,
+                                                const zoo::ModelOptions& options,
+                                                std::int64_t batch);
 
 }  // namespace lowtide::estimate
