@@ -64,14 +64,31 @@ function(lowtide_python_tests folder)
   set_tests_properties(${tests} PROPERTIES PROCESSORS 2)
 endfunction()
 
-# lowtide_package_tests(<folder under tests/>)
-# The same for tests of the Python package, python/lowtide, over liblowtide.so.
+# lowtide_package_tests(<folder under tests/> SHARDS <count> OF <test>)
+# The same for tests of the Python package, python/lowtide, over liblowtide.so. The named test takes
+# long and is run in parts: LT_SHARD=2/4 in its environment has it do the second of four.
 function(lowtide_package_tests folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS;OF" "")
   if(NOT LOWTIDE_TESTS OR LOWTIDE_SANITIZE)
     return()
   endif()
   add_dependencies(torch_tests lowtide_shared)
   # Several run at a time, and threads that wait for each other on the same cores are slow.
-  _lowtide_add_python_tests(${folder} OMP_NUM_THREADS=1 "PYTHONPATH=${PROJECT_SOURCE_DIR}/python"
-                            "LOWTIDE_LIBRARY=$<TARGET_FILE:lowtide_shared>")
+  set(environment OMP_NUM_THREADS=1 "PYTHONPATH=${PROJECT_SOURCE_DIR}/python"
+                  "LOWTIDE_LIBRARY=$<TARGET_FILE:lowtide_shared>")
+  _lowtide_add_python_tests(${folder} ${environment})
+  set(whole tests_${folder}.${arg_OF})
+  if(NOT TEST ${whole})
+    return()
+  endif()
+  get_test_property(${whole} WORKING_DIRECTORY directory)
+  _lowtide_python_with_torch(python)
+  set_tests_properties(${whole} PROPERTIES ENVIRONMENT "${environment};LT_SHARD=1/${arg_SHARDS}")
+  foreach(shard RANGE 2 ${arg_SHARDS})
+    add_test(NAME ${whole}.${shard} COMMAND "${python}" -B -m unittest ${arg_OF}
+             WORKING_DIRECTORY "${directory}")
+    set_tests_properties(
+      ${whole}.${shard} PROPERTIES LABELS torch TIMEOUT 1200
+                                   ENVIRONMENT "${environment};LT_SHARD=${shard}/${arg_SHARDS}")
+  endforeach()
 endfunction()

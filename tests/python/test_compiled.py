@@ -4,7 +4,6 @@
 
 import contextlib
 import ctypes
-import os
 import unittest
 
 import torch
@@ -107,11 +106,9 @@ class Compiled(unittest.TestCase):
         # By the graph's own allocations, which are no ops.
         self.assertIs(type(caught.exception.__cause__), RuntimeError)
 
-    @unittest.skipUnless(os.environ.get("LT_MODELS") == "all", "takes minutes: LT_MODELS=all")
     def test_a_resnet_compiled_whole(self):
         self.check(resnet, compiled_whole, resnet_batch, 0.8)
 
-    @unittest.skipUnless(os.environ.get("LT_MODELS") == "all", "takes minutes: LT_MODELS=all")
     def test_a_resnet_compiled_block_by_block(self):
         self.check(resnet, compiled_by_blocks, resnet_batch, 0.7)
 
