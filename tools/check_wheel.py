@@ -21,7 +21,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# Knows nothing of Lowtide; what it did is told by LOWTIDE_STATS' reader below.
+# A program without an edit; only its last lines ask whether it was managed.
 TRAINING = textwrap.dedent("""
     import sys
     import torch
