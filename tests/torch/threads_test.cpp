@@ -3,6 +3,7 @@
 //
 // Threads besides the one that made the session: one that trains too, one that only makes data, and
 // several at once that read the same weights.
+#include <algorithm>
 #include <barrier>
 #include <exception>
 #include <functional>
@@ -78,9 +79,11 @@ TEST(TrainingThread, IsManagedUnderAGuard) {
   const Program& here = program("dense_layer_norm");
   const Program& there = program("dense_shared_weights");
   const State wanted_here = last_state(reference(here, kSteps));
-  std::int64_t budget = reference(here, kSteps).budget(60);
+  // Less than the larger of the two takes when it is alone: whatever the other one is at just then,
+  // there is no step without evictions.
+  std::int64_t budget = reference(here, kSteps).budget(80);
   const State wanted_there = last_state(reference(there, kSteps));
-  budget += reference(there, kSteps).budget(60) - fixed_bytes();
+  budget = std::max(budget, reference(there, kSteps).budget(80));
   // The other thread has a cuBLAS of its own, with a workspace of its own.
   if (test_device().is_cuda()) budget += std::int64_t{64} << 20;
 
@@ -97,6 +100,10 @@ TEST(TrainingThread, IsManagedUnderAGuard) {
   EXPECT_EQ(first_difference(wanted_here, own_state(*one, through(session))), std::nullopt);
   EXPECT_EQ(first_difference(wanted_there, own_state(*two, through(session))), std::nullopt);
   EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+  // How much the libraries of the other thread take on a GPU is not known beforehand.
+  if (test_device().is_cpu()) {
+    EXPECT_GE(session.stats().evictions, kSteps);
+  }
 }
 
 // A training whose batches another thread makes, one step ahead.
