@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "estimate/gpus.h"
 #include "sim/allocator_model.h"
 
 namespace lowtide::estimate {
@@ -96,13 +97,21 @@ class Walk {
         lives_(trace),
         options_(options),
         model_(rules, std::numeric_limits<std::int64_t>::max()),
-        handles_(trace.storages().size(), AllocatorModel::kNothing) {}
+        handles_(trace.storages().size(), AllocatorModel::kNothing) {
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      const Storage& storage = trace.storages()[i];
+      if (is_library_workspace(storage, Phase::kForward) ||
+          is_library_workspace(storage, Phase::kBackward)) {
+        libraries_.push_back(make_id<StorageId>(i));
+      }
+    }
+  }
 
   StepPeak first_step() {
     for (std::size_t i = 0; i < handles_.size(); ++i) {
       const auto id = make_id<StorageId>(i);
       if (!trace_.storage(id).at_start || lives_.is_left_over(id)) continue;
-      if (!lives_.is_lazy()[i]) make(id);
+      if (!lives_.is_lazy()[i] && !comes_with_a_product(id)) make(id);
     }
     if (options_.states == StatesMade::kAtStart) make_lazy_states();
     return run_ops(/*is_first=*/true);
@@ -150,11 +159,25 @@ class Walk {
     for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
       const bool is_update = is_first && i == lives_.update_start();
       if (is_update && options_.states == StatesMade::kInFirstUpdate) make_lazy_states();
+      if (is_first) make_library_workspace(trace_.ops()[i]);
       run_op(i, peak);
       for (const StorageId id : lives_.freed_by(i)) let_go(id);
     }
     peak.reserved_bytes = model_.reserved_peak_bytes();
     return peak;
+  }
+
+  bool comes_with_a_product(StorageId id) const {
+    return std::find(libraries_.begin(), libraries_.end(), id) != libraries_.end();
+  }
+
+  // Libraries take theirs when they are first called, in the midst of a step's blocks.
+  void make_library_workspace(const Op& op) {
+    if (!multiplies_matrices(op)) return;
+    for (const StorageId id : libraries_) {
+      const bool is_of_phase = is_library_workspace(trace_.storage(id), op.phase);
+      if (is_of_phase && handles_[id.slot()] == AllocatorModel::kNothing) make(id);
+    }
   }
 
   void run_op(std::size_t i, StepPeak& peak) {
@@ -191,6 +214,7 @@ class Walk {
   const WalkOptions& options_;
   AllocatorModel model_;
   std::vector<Handle> handles_;
+  std::vector<StorageId> libraries_;
 };
 
 bool is_there(const Trace& trace, StorageId id, OpId op) {

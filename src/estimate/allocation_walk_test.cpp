@@ -88,6 +88,22 @@ TEST(AllocationWalk, AConvolutionsTwoGradientsHaveWorkspacesOfTheirOwn) {
   EXPECT_EQ(walk_training(trace, rules, {}).first.reserved_bytes, reserved(70'001'000));
 }
 
+TEST(AllocationWalk, ALibrarysWorkspaceComesWithTheFirstProductOfItsPhase) {
+  const Trace trace = trace::parse_text(R"(lowtide-trace 1
+name step
+storage w 10 parameter start end
+storage cublas_backward 100 workspace start end pinned
+storage a 1000 activation
+storage g 20 gradient end
+op relu forward : w -> a free a
+op mm backward : w -> g
+)");
+  const TrainingPeaks peaks = walk_training(trace, exact(), {});
+  EXPECT_EQ(peaks.first.allocated_bytes, 1010);
+  // From then on it is there.
+  EXPECT_EQ(peaks.steady.allocated_bytes, 1110);
+}
+
 TEST(AllocationWalk, KindsAtThePeakAddUpToIt) {
   const Trace trace = trace::parse_text(kStep);
   const auto bytes = bytes_by_kind_at(trace, OpId{1});

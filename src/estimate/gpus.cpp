@@ -60,11 +60,11 @@ Gpu gpu_of(const Card& card) {
 }
 
 bool multiplies(const Trace& trace, Phase phase) {
-  return std::any_of(trace.ops().begin(), trace.ops().end(), [&](const Op& op) {
-    return op.phase == phase &&
-           (op.name == "mm" || op.name == "addmm" || op.name == "bmm" || op.name == "baddbmm");
-  });
+  return std::any_of(trace.ops().begin(), trace.ops().end(),
+                     [&](const Op& op) { return op.phase == phase && multiplies_matrices(op); });
 }
+
+std::string name_of_workspace(Phase phase) { return base::concat("cublas_", to_string(phase)); }
 
 }  // namespace
 
@@ -89,7 +89,7 @@ Trace with_library_workspaces(const Trace& trace, const Gpu& gpu) {
   std::vector<Storage> workspaces;
   for (const Phase phase : {Phase::kForward, Phase::kBackward}) {
     if (has_some || !multiplies(trace, phase)) continue;
-    workspaces.push_back({.name = base::concat("cublas_", to_string(phase)),
+    workspaces.push_back({.name = name_of_workspace(phase),
                           .bytes = gpu.product_workspace_bytes,
                           .kind = StorageKind::kWorkspace,
                           .at_start = true,
@@ -101,6 +101,14 @@ Trace with_library_workspaces(const Trace& trace, const Gpu& gpu) {
   std::vector<std::int64_t> flops;
   for (const Op& op : trace.ops()) flops.push_back(op.flops);
   return priced_trace(trace, flops, workspaces);
+}
+
+bool multiplies_matrices(const Op& op) {
+  return op.name == "mm" || op.name == "addmm" || op.name == "bmm" || op.name == "baddbmm";
+}
+
+bool is_library_workspace(const Storage& storage, Phase phase) {
+  return storage.kind == StorageKind::kWorkspace && storage.name == name_of_workspace(phase);
 }
 
 }  // namespace lowtide::estimate

@@ -38,4 +38,9 @@ std::vector<std::string> gpu_names();
 // such ops. A recorded step that has such storages keeps its own.
 Trace with_library_workspaces(const Trace& trace, const Gpu& gpu);
 
+// Such an op takes that storage when it is the first of its phase, which decides where it comes to
+// lie.
+bool multiplies_matrices(const Op& op);
+bool is_library_workspace(const Storage& storage, Phase phase);
+
 }  // namespace lowtide::estimate

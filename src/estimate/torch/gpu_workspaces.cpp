@@ -41,34 +41,60 @@ struct Convolution {
   }
 };
 
-// cuDNN's kernels for TF32 want pictures with their channels last, and torch's have them first: it
-// copies input, weight and result. Kernels of one point need no copy unless they leave points out
-// or pictures are of an odd size, and there is a kernel for few channels that reads them as they
-// are. Found in the workspaces of data/traces (H200, torch 2.11).
+constexpr std::int64_t kFewChannels = 4, kSmallKernel = 3;
+
+bool is_short(const Convolution& it) { return it.weight.element_size() < kFloatBytes; }
+
+// What `bytes` of an input or a weight come to with as many channels as kernels read at once.
+std::int64_t padded(const Convolution& it, std::int64_t bytes) {
+  const std::int64_t channels = it.input.size(1), at_once = is_short(it) ? 8 : 4;
+  if (channels == 0 || channels >= kFewChannels) return bytes;
+  return bytes / channels * at_once;
+}
+
+// There is a kernel for few channels that reads them as they are.
+bool takes_nothing(const Convolution& it) {
+  return it.is_by_channel() || (it.input.size(1) < kFewChannels && it.reach() <= kSmallKernel);
+}
+
+// cuDNN's kernels want pictures with their channels last, and torch's have them first: it copies
+// input, weight and result, and makes up to 4 channels of fewer, or 8 in 16 bits, though not for
+// the 7 by 7 of residual nets in floats. Kernels of one point need no copy unless they leave points
+// out or pictures are of an odd size. Found in the workspaces of steps on an H200 (torch 2.11).
 std::int64_t forward_bytes(const Convolution& it) {
-  constexpr std::int64_t kFewChannels = 4, kSmallKernel = 3;
-  if (it.is_by_channel()) return 0;
+  constexpr std::int64_t kUnpadded = 7, kManyChannels = 512;
+  if (takes_nothing(it)) return 0;
   const std::int64_t reach = it.reach();
-  if (it.input.size(1) < kFewChannels && reach <= kSmallKernel) return 0;
-  if (reach > 1) return bytes_of(it.input) + bytes_of(it.weight) + bytes_of(it.output);
-  if (it.is_strided) return bytes_of(it.input) + bytes_of(it.weight);
-  return it.has_odd_pictures() ? bytes_of(it.input) + bytes_of(it.output) : 0;
+  const std::int64_t input = bytes_of(it.input), weight = bytes_of(it.weight);
+  if (reach == kUnpadded && !is_short(it)) return input + weight + bytes_of(it.output);
+  if (reach > 1) return padded(it, input) + padded(it, weight) + bytes_of(it.output);
+  if (it.is_strided && !is_short(it) && it.output.size(1) <= kManyChannels) return input + weight;
+  return it.is_strided || it.has_odd_pictures() ? input + bytes_of(it.output) : 0;
 }
 
-// The parts of a weight's gradient that are summed in the end: so many at most, and so many bytes.
-std::int64_t parts_bytes(const at::Tensor& weight) {
+// The parts of a weight's gradient that are summed in the end: so many at most, and so many bytes;
+// none in 16 bits.
+std::int64_t parts_bytes(const Convolution& it) {
   constexpr std::int64_t kParts = 14, kMostBytes = 8'650'752;
-  return std::min(kParts * bytes_of(weight), kMostBytes);
+  constexpr std::int64_t kPartsOfFew = 120, kMostBytesOfFew = 19'267'584;
+  if (is_short(it)) return 0;
+  if (it.input.size(1) < kFewChannels) {
+    return std::min(kPartsOfFew * padded(it, bytes_of(it.weight)), kMostBytesOfFew);
+  }
+  return std::min(kParts * bytes_of(it.weight), kMostBytes);
 }
 
-// Small pictures of few channels get the gradient of their 3 by 3 weights by way of Fourier's
-// transforms: both pictures' of a power of two in size, as complex numbers, beside a copy of the
-// gradient and room for the weights. Found in steps of residual nets and DenseNet on an H200.
+// Small pictures of few channels, and no more of them than the input has, get the gradient of their
+// 3 by 3 weights by way of Fourier's transforms: both pictures' of a power of two in size, as
+// complex numbers, beside a copy of the gradient and room for the weights. Found in steps of
+// residual nets and DenseNet on an H200.
 bool has_transforms(const Convolution& it) {
   constexpr std::int64_t kReach = 3, kFew = 32, kSome = 64, kSmall = 32, kTiny = 8;
-  if (it.reach() != kReach || it.is_strided || it.groups != 1 || it.input.dim() != 4) return false;
+  if (it.reach() != kReach || it.is_strided || it.groups != 1) return false;
+  if (it.input.dim() != 4 || is_short(it)) return false;
   const std::int64_t size = std::max(it.input.size(2), it.input.size(3));
-  const std::int64_t channels = std::min(it.input.size(1), it.output.size(1));
+  const std::int64_t channels = it.output.size(1);
+  if (channels > it.input.size(1)) return false;
   if (size <= kTiny) return channels > kFew && channels <= kSome;
   return channels <= kFew && size <= kSmall;
 }
@@ -81,18 +107,17 @@ std::int64_t transform_bytes(const Convolution& it) {
   return pictures * size * size * kComplexBytes + bytes_of(it.output) + kWeightBytes;
 }
 
-// Kernels of one point have a gradient of the weight for each picture and sum these, unless copies
-// of the pictures take less. Found as above.
+// Kernels of one point have a gradient of the weight for each picture, in floats, and sum these,
+// unless copies of the pictures take less. Found as above.
 std::int64_t backward_bytes(const Convolution& it) {
-  constexpr std::int64_t kFewChannels = 4, kSmallKernel = 3;
-  if (it.is_by_channel()) return 0;
-  const std::int64_t reach = it.reach();
-  if (it.input.size(1) < kFewChannels && reach <= kSmallKernel) return 0;
+  if (takes_nothing(it)) return 0;
   if (has_transforms(it)) return transform_bytes(it);
-  const std::int64_t copies = bytes_of(it.input) + bytes_of(it.output) + parts_bytes(it.weight);
-  if (reach > 1) return copies + bytes_of(it.weight);
+  const std::int64_t copies =
+      padded(it, bytes_of(it.input)) + bytes_of(it.output) + parts_bytes(it);
+  if (it.reach() > 1) return copies + padded(it, bytes_of(it.weight));
   if (it.is_strided) return copies;
-  return std::min(copies, it.input.size(0) * bytes_of(it.weight));
+  const std::int64_t of_pictures = it.input.size(0) * it.weight.numel() * kFloatBytes;
+  return std::min(copies, of_pictures);
 }
 
 // For the gradient of the input, which comes before that of the weight.
