@@ -108,16 +108,5 @@ TEST(Choose, EndsWhenTheUserStopsIt) {
   EXPECT_FALSE(choose(ranked(), false, [](const Forms&) { return std::nullopt; }));
 }
 
-TEST(RankRules, AreReadOrRefusedWithWhatIsKnown) {
-  EXPECT_EQ(parse_rank_rule("evbmf").kind, RankRule::Kind::kEvbmf);
-  EXPECT_EQ(parse_rank_rule("energy=0.1").value, 0.1);
-  EXPECT_EQ(parse_rank_rule("compression=0.25").kind, RankRule::Kind::kCompression);
-  EXPECT_EQ(parse_rank_rule("total=0.3").kind, RankRule::Kind::kTotal);
-  EXPECT_EQ(parse_rank_rule("12").value, 12);
-  for (const char* text : {"0", "-3", "2.5", "many", "energy=0", "compression=2", "rank=3", "="}) {
-    EXPECT_THROW(static_cast<void>(parse_rank_rule(text)), InvalidInput) << text;
-  }
-}
-
 }  // namespace
 }  // namespace lowtide::ctdr
