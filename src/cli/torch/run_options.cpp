@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/option_checks.h"
 #include "cli/verb_options.h"
+#include "ctdr/weights_file.h"
 #include "train/optimizer.h"
 
 namespace lowtide::cli {
@@ -73,6 +74,14 @@ void add_model_options(CLI::App& verb, RunChoice& choice) {
       ->check(not_empty())
       ->group(kTrainingGroup);
   add_size_options(verb, training.model_options);
+}
+
+void add_weights_option(CLI::App& verb, RunChoice& choice) {
+  add(verb, "--weights", choice.weights,
+      "Start from what 'lowtide decompose -o' wrote, with the layers decomposed as they are there",
+      "FILE")
+      ->check(not_empty())
+      ->group("Model");
 }
 
 void add_batch_option(CLI::App& verb, RunChoice& choice) {
@@ -145,6 +154,9 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
     if (!run.memory.budget.empty()) static_cast<void>(base::parse_budget(run.memory.budget, 1));
   } catch (const InvalidInput& error) {
     throw UsageError(error.what());
+  }
+  if (!choice.weights.empty()) {
+    training.prepare = ctdr::weights_loader(choice.weights, training.model);
   }
   return run;
 }
