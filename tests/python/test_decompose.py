@@ -5,6 +5,7 @@ put together again."""
 
 import copy
 import io
+import json
 import pathlib
 import pickle
 import tempfile
@@ -332,6 +333,25 @@ class States(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, pattern):
                 lowtide.load_decomposed(other, broken)
             self.assertIsNone(training.first_difference(before, other.state_dict()))
+
+    def test_a_file_of_the_program_is_loaded_with_the_forms_that_it_names(self):
+        forms = self.forms | {"head": self.forms["head"] + " reconstructed"}
+        header, data = {"__metadata__": {f"form/{name}": form for name, form in forms.items()}}, b""
+        for name, tensor in self.net.state_dict().items():
+            content = tensor.contiguous().numpy().tobytes()
+            kind = {torch.float64: "F64", torch.int64: "I64"}[tensor.dtype]
+            header[name] = {"dtype": kind, "shape": list(tensor.shape),
+                            "data_offsets": [len(data), len(data) + len(content)]}
+            data += content
+        text = json.dumps(header).encode()
+        other = self.other_net()
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "weights.safetensors"
+            file.write_bytes(len(text).to_bytes(8, "little") + text + data)
+            self.assertEqual(lowtide.load_decomposed(other, file), forms)
+        self.assertTrue(other.head.is_reconstructed)
+        for name, value in other.state_dict().items():
+            self.assertTrue(torch.equal(value, self.net.state_dict()[name]), name)
 
     def test_a_file_that_is_none_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
