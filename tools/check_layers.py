@@ -34,7 +34,7 @@ ARROWS = {
     "train": ["session", "zoo"],
     "ctdr": ["train", "decompose"],
     "demo": ["session", "zoo"],
-    "capi": ["session"],
+    "capi": ["session", "decompose"],
     "estimate": ["trace", "cost", "sim"],
     "estimate/torch": ["estimate", "train"],
     "tune": ["base", "run/cuda"],

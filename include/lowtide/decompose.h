@@ -35,6 +35,8 @@ enum class Decomposition : std::uint8_t {
   kCp4,
 };
 std::string_view to_string(Decomposition method);
+/// Of such a name. Throws InvalidInput, with the known ones, for any other.
+Decomposition parse_method(std::string_view name);
 
 struct LayerForm {
   Decomposition method = Decomposition::kDense;
@@ -49,6 +51,9 @@ struct LayerForm {
 
 /// "tucker2 16x24", "svd 32 reconstructed", "dense".
 std::string to_string(const LayerForm& form);
+/// Of such a text. Throws InvalidInput for any other; whether a layer can have the form is not
+/// asked.
+LayerForm parse_form(std::string_view text);
 
 /// A convolution or linear layer of a model.
 struct LayerInfo {

@@ -3,9 +3,9 @@
 #ifndef LOWTIDE_LOWTIDE_H_
 #define LOWTIDE_LOWTIDE_H_
 
-// Sessions (lowtide/session.h) for other languages: plain C functions of liblowtide.so, which the
-// Python package calls through ctypes. The process must have loaded the torch that the library was
-// built with.
+// Sessions (lowtide/session.h) and decompositions for other languages: plain C functions of
+// liblowtide.so, which the Python package calls through ctypes. The process must have loaded the
+// torch that the library was built with.
 //
 // Every function that can fail returns a lowtide_status; lowtide_error() says what was wrong with
 // the last call of this thread that failed. Texts that are given out belong to the caller, who
@@ -87,6 +87,23 @@ lowtide_status lowtide_captured(lowtide_session* session, const char* name, char
 // `lowtide report`; and its page. `seconds`: how long the page may look for other plans.
 lowtide_status lowtide_run_record(lowtide_session* session, const char* title, char** json);
 lowtide_status lowtide_report_page(const char* run_record, double seconds, char** html);
+
+// Weights of convolutions and linear layers as products of smaller ones (lowtide/decompose.h).
+// `weight`: a c10::TensorImpl. A form is a text such as "svd 32" or "tucker2 16x24 reconstructed".
+
+// The form that a rule finds. `method`: "svd", "tucker2", "cp3", "cp4", or "auto", which is svd
+// where that is possible, and else tucker2; `rank`: as `lowtide decompose --rank` takes it, but for
+// "total=".
+lowtide_status lowtide_choose_form(void* weight, const char* method, const char* rank, char** form);
+// Whether nothing of the weight stands out of random numbers, as of one that nobody has trained.
+lowtide_status lowtide_is_noise(void* weight, int* is_noise);
+// A JSON array with the name and the sizes of each factor that a weight of these sizes has then.
+lowtide_status lowtide_factor_shapes(const char* form, const int64_t* sizes, int dimensions,
+                                     char** json);
+// Computes the factors, and copies them into tensors of these sizes. `relative_error`: the norm of
+// the difference over that of the weight.
+lowtide_status lowtide_factorise(void* weight, const char* form, void* const* factors, int count,
+                                 double* relative_error);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ OK, INVALID_INPUT, OUT_OF_MEMORY, DEVICE_ERROR, IO_ERROR, INTERNAL_ERROR = range
 OUT_OF_MEMORY_ON_A_GPU = "CUDA out of memory. "
 OUT_OF_MEMORY_ON_THE_CPU = "DefaultCPUAllocator: can't allocate memory: "
 
-# What the functions of lowtide.h take, besides the session that most of them begin with.
+# What the functions of lowtide.h take; most of them begin with a session.
 _SESSION = ctypes.c_void_p
 _CALLS = {
     "lowtide_open": [ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)],
@@ -38,6 +38,13 @@ _CALLS = {
     "lowtide_captured": [_SESSION, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)],
     "lowtide_run_record": [_SESSION, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)],
     "lowtide_report_page": [ctypes.c_char_p, ctypes.c_double, ctypes.POINTER(ctypes.c_void_p)],
+    "lowtide_choose_form": [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p,
+                            ctypes.POINTER(ctypes.c_void_p)],
+    "lowtide_is_noise": [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)],
+    "lowtide_factor_shapes": [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.c_int,
+                              ctypes.POINTER(ctypes.c_void_p)],
+    "lowtide_factorise": [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p),
+                          ctypes.c_int, ctypes.POINTER(ctypes.c_double)],
 }
 
 

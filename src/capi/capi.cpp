@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 #include <cstdlib>
-#include <cstring>
-#include <new>
 #include <string>
 
 #include <ATen/core/Tensor.h>
 #include <torch/headeronly/version.h>
 
+#include "capi/calls.h"
 #include "capi/options.h"
 #include "lowtide/lowtide.h"
 #include "lowtide/session.h"
@@ -25,47 +24,10 @@ struct lowtide_session : lowtide::Session {
 namespace {
 
 using lowtide::Session;
-
-std::string& last_error() {
-  thread_local std::string error;
-  return error;
-}
-
-lowtide_status failed(lowtide_status status, const char* message) {
-  last_error() = message;
-  return status;
-}
-
-// Carries `body` out; nothing is thrown from here.
-template <class Body>
-lowtide_status guarded(const Body& body) {
-  try {
-    body();
-    return LOWTIDE_OK;
-  } catch (const lowtide::InvalidInput& error) {
-    return failed(LOWTIDE_INVALID_INPUT, error.what());
-  } catch (const lowtide::OutOfMemory& error) {
-    return failed(LOWTIDE_OUT_OF_MEMORY, lowtide::run::describe_as_torch(error).c_str());
-  } catch (const lowtide::DeviceError& error) {
-    return failed(LOWTIDE_DEVICE_ERROR, error.what());
-  } catch (const lowtide::IoError& error) {
-    return failed(LOWTIDE_IO_ERROR, error.what());
-  } catch (const std::exception& error) {
-    return failed(LOWTIDE_INTERNAL_ERROR, error.what());
-  }
-}
-
-char* copy_of(const std::string& text) {
-  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) throw std::bad_alloc();
-  std::memcpy(copy, text.c_str(), text.size() + 1);
-  return copy;
-}
-
-at::Tensor tensor_at(void* impl) {
-  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(
-      static_cast<c10::TensorImpl*>(impl)));
-}
+using lowtide::capi::copy_of;
+using lowtide::capi::guarded;
+using lowtide::capi::last_error;
+using lowtide::capi::tensor_at;
 
 // A tensor over a storage, made without the dispatcher: nobody shall see an op.
 at::Tensor over_storage(void* impl) {

@@ -14,7 +14,7 @@
 #include <torch/nn/module.h>
 
 #include "base/check.h"
-#include "base/numbers.h"
+#include "decompose/noise.h"
 #include "train/numerics.h"
 #include "zoo/catalogue.h"
 
@@ -42,24 +42,6 @@ std::int64_t elements(at::IntArrayRef sizes) { return c10::multiply_integers(siz
 
 bool is_svd_layer(const LayerInfo& info) {
   return !info.is_convolution || (info.kernel_height == 1 && info.kernel_width == 1);
-}
-
-LayerForm form_by(const RankRule& rule, const decompose::Spectrum& spectrum, Decomposition method) {
-  switch (rule.kind) {
-    case RankRule::Kind::kCompression:
-      return decompose::compressed_form(spectrum, method, rule.value);
-    case RankRule::Kind::kEnergy:
-      return decompose::energy_form(spectrum, method, rule.value);
-    case RankRule::Kind::kEvbmf:
-      return decompose::evbmf_form(spectrum, method);
-    case RankRule::Kind::kTotal:
-    case RankRule::Kind::kFixed:
-      break;
-  }
-  LT_CHECK(rule.kind == RankRule::Kind::kFixed, "a layer alone has no share of the total");
-  const auto rank = static_cast<std::int64_t>(rule.value);
-  if (method == Decomposition::kTucker2) return {method, {rank, rank}};
-  return {method, {rank}};
 }
 
 // Elements of what lies between the layers of a chain.
@@ -102,7 +84,7 @@ class Search {
                "the model's loss is not finite before anything is changed: ", before,
                "; go back to a checkpoint from before it was");
     for (const RankRule& rule : rules_.ranks) {
-      if (rule.kind == RankRule::Kind::kTotal) find_joint_forms(rule.value, before);
+      if (decompose::is_joint(rule)) find_joint_forms(rule, before);
     }
     std::vector<LayerOptions> result;
     for (const LayerInfo& info : list_layers(*model_.module)) {
@@ -133,6 +115,7 @@ class Search {
           refusal_.empty() ? "no form that was asked for has fewer parameters" : refusal_;
       return result;
     }
+    result.is_noise = decompose::is_noise(dense_.weight(info.name));
     result.dense_seconds = seconds_of(info.name, result.input);
     for (const LayerForm& form : forms) {
       result.options.push_back(measure(result, form, loss_before));
@@ -150,7 +133,15 @@ class Search {
     return std::nullopt;
   }
 
-  void find_joint_forms(double share, double loss_before) {
+  // How many parameters the layers may have together, of which they have so many.
+  std::int64_t most_parameters(const RankRule& rule, std::int64_t all) const {
+    if (rule.kind == RankRule::Kind::kTotal) {
+      return static_cast<std::int64_t>(rule.value * static_cast<double>(all));
+    }
+    return static_cast<std::int64_t>(rule.value) / bytes_a_parameter(dense_.options().optimizer);
+  }
+
+  void find_joint_forms(const RankRule& rule, double loss_before) {
     std::vector<decompose::WeightedSpectrum> layers;
     std::vector<std::string> names;
     std::int64_t all = 0;
@@ -165,8 +156,8 @@ class Search {
       names.push_back(info.name);
       all += info.parameters;
     }
-    const std::vector<LayerForm> forms = decompose::forms_within(
-        layers, static_cast<std::int64_t>(share * static_cast<double>(all)));
+    const std::vector<LayerForm> forms =
+        decompose::forms_within(layers, most_parameters(rule, all));
     for (std::size_t i = 0; i < names.size(); ++i) joint_forms_[names[i]] = forms[i];
   }
 
@@ -195,8 +186,8 @@ class Search {
     const decompose::Spectrum& spectrum = dense_.spectrum(info.name);
     LayerForm form;
     try {
-      const bool is_joint = rule.kind == RankRule::Kind::kTotal;
-      form = is_joint ? joint_forms_[info.name] : form_by(rule, spectrum, method);
+      form = decompose::is_joint(rule) ? joint_forms_[info.name]
+                                       : decompose::form_by(rule, spectrum, method);
       // Only one method has its ranks with the other layers'.
       if (form.method != method || !decompose::is_smaller(form, spectrum)) return;
       static_cast<void>(dense_.factors(info.name, form));
@@ -287,27 +278,6 @@ void require_possible(const std::vector<LayerOptions>& layers, const CandidateRu
 }
 
 }  // namespace
-
-RankRule parse_rank_rule(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
-  if (text == "evbmf") return {RankRule::Kind::kEvbmf, 0};
-  if (equals == std::string::npos) {
-    const std::optional<double> rank = base::parse_number<double>(text);
-    LT_REQUIRE(rank.has_value(), "unknown rank '", text,
-               "'; known are evbmf, energy=X, compression=X, total=X and a whole number");
-    LT_REQUIRE(*rank >= 1 && *rank == static_cast<double>(static_cast<std::int64_t>(*rank)),
-               "a rank must be a whole number of at least 1, not ", text);
-    return {RankRule::Kind::kFixed, *rank};
-  }
-  const std::optional<double> share = base::parse_number<double>(text.substr(equals + 1));
-  LT_REQUIRE(name == "energy" || name == "compression" || name == "total", "unknown rank rule '",
-             name, "'; known are energy, compression and total");
-  LT_REQUIRE(share && *share > 0 && *share < 1, name, " must be between 0 and 1, not ",
-             text.substr(equals + 1));
-  if (name == "total") return {RankRule::Kind::kTotal, *share};
-  return {name == "energy" ? RankRule::Kind::kEnergy : RankRule::Kind::kCompression, *share};
-}
 
 std::vector<LayerOptions> find_candidates(DenseModel& dense, const zoo::DataSet& data,
                                           const CandidateRules& rules, const train::Hooks& hooks) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ctdr/dense_model.h"
+#include "decompose/rank_rule.h"
 #include "decompose/rewrite.h"
 #include "train/run.h"
 #include "zoo/data_set.h"
@@ -15,27 +16,7 @@
 
 namespace lowtide::ctdr {
 
-// How ranks are found.
-struct RankRule {
-  enum class Kind {
-    // `value`: the share of the dense parameters.
-    kCompression,
-    // `value`: the share of the weight's squares that is left out.
-    kEnergy,
-    kEvbmf,
-    // `value`: the share of the dense parameters of all layers together; one level of energy,
-    // weighted
-    // by what each layer does to the loss.
-    kTotal,
-    // `value`: the rank; Tucker-2 has it on both sides.
-    kFixed,
-  };
-  Kind kind = Kind::kCompression;
-  double value = 0.5;
-};
-
-// "evbmf", "energy=0.1", "compression=0.25", "total=0.3" or a rank. Throws InvalidInput.
-RankRule parse_rank_rule(const std::string& text);
+using decompose::RankRule;
 
 struct CandidateRules {
   // Of those that a layer can have; a linear or 1x1 layer has only kSvd.
@@ -69,6 +50,8 @@ struct LayerOptions {
   decompose::LayerInput input{};
   double dense_seconds = 0;
   std::vector<Option> options{};
+  // The weight looks untrained; see decompose::is_noise.
+  bool is_noise = false;
   // Why there is none; empty if there are some.
   std::string reason{};
 };

@@ -19,6 +19,9 @@ constexpr double kNoise = 0.02;
 constexpr double kLeastRise = 1e-3;
 // Each is some steps of training and a plan.
 constexpr std::size_t kMostTrials = 24;
+// Of how many layers other forms are tried, and how many of them.
+constexpr std::size_t kVariedLayers = 3;
+constexpr std::size_t kVariants = 2;
 
 double worth_of(const Option& option, double dense_seconds, double step_seconds,
                 std::int64_t step_bytes) {
@@ -43,17 +46,25 @@ std::string reason_of(const LayerChoice& choice) {
 }
 
 LayerChoice best_of(const LayerOptions& layer, double step_seconds, std::int64_t step_bytes) {
-  LayerChoice best = {.layer = layer.info.name,
-                      .option = {},
-                      .dense_seconds = layer.dense_seconds,
-                      .reason = layer.reason};
+  std::vector<LayerChoice> all;
   for (const Option& option : layer.options) {
-    const double worth = worth_of(option, layer.dense_seconds, step_seconds, step_bytes);
-    if (best.option && worth <= best.worth) continue;
-    best.option = option;
-    best.worth = worth;
+    all.push_back({.layer = layer.info.name,
+                   .option = option,
+                   .dense_seconds = layer.dense_seconds,
+                   .worth = worth_of(option, layer.dense_seconds, step_seconds, step_bytes)});
+    all.back().reason = reason_of(all.back());
   }
-  if (best.option) best.reason = reason_of(best);
+  if (all.empty()) {
+    return {.layer = layer.info.name,
+            .option = {},
+            .dense_seconds = layer.dense_seconds,
+            .reason = layer.reason};
+  }
+  std::stable_sort(all.begin(), all.end(), [](const LayerChoice& one, const LayerChoice& other) {
+    return one.worth > other.worth;
+  });
+  LayerChoice best = all.front();
+  best.others.assign(all.begin() + 1, all.end());
   return best;
 }
 
@@ -71,6 +82,19 @@ bool is_better(const Judgement& one, const Judgement& other) {
   return one.smallest_budget_bytes < other.smallest_budget_bytes;
 }
 
+// If another form of the layer was taken, it becomes the layer's choice.
+void take_form(LayerChoice& layer, const Forms& forms) {
+  const auto found = forms.find(layer.layer);
+  if (found == forms.end() || found->second == layer.option->form) return;
+  for (LayerChoice& other : layer.others) {
+    if (other.option->form != found->second) continue;
+    std::swap(layer.option, other.option);
+    std::swap(layer.worth, other.worth);
+    std::swap(layer.reason, other.reason);
+    return;
+  }
+}
+
 // Layers in a row of those that are ranked.
 using Block = std::span<const LayerChoice>;
 
@@ -78,8 +102,12 @@ class Search {
  public:
   explicit Search(const Judge& judge) : judge_(judge) {}
 
-  // Gives whether it came to its end.
-  bool go(Block layers) { return look(0, {}) && (layers.empty() || consider(layers)); }
+  // Gives whether it came to its end. `reserves`: those that do not pay by themselves.
+  bool go(Block layers, Block reserves) {
+    if (!look(0, {}) || (!layers.empty() && !consider(layers))) return false;
+    if (costs_time() && !reserves.empty() && !consider(reserves)) return false;
+    return vary(layers);
+  }
 
   // All of them or none.
   bool take(Block layers) {
@@ -94,6 +122,38 @@ class Search {
   std::size_t current() const { return current_; }
 
  private:
+  // Whether a step takes longer for the budget.
+  bool costs_time() const {
+    const Judgement& now = trials_[current_].judgement;
+    return !now.planned_seconds || *now.planned_seconds > (1 + kNoise) * now.plain_seconds;
+  }
+
+  // Puts other forms in the place of those that were taken.
+  bool vary(Block layers) {
+    std::size_t varied = 0;
+    for (const LayerChoice& layer : layers) {
+      if (!trials_[current_].forms.contains(layer.layer) || ++varied > kVariedLayers) continue;
+      LayerChoice taken = layer;
+      for (std::size_t i = 0; i < std::min(kVariants, layer.others.size()); ++i) {
+        if (trials_.size() >= kMostTrials) return true;
+        const LayerChoice& other = layer.others[i];
+        if (!look(current_, Block(&other, 1))) return false;
+        if (!is_preferable(other, taken)) continue;
+        current_ = trials_.size() - 1;
+        taken = other;
+      }
+    }
+    return true;
+  }
+
+  // Of the last trial, in which one form took the other's place.
+  bool is_preferable(const LayerChoice& other, const LayerChoice& taken) const {
+    const Judgement &now = trials_[current_].judgement, &then = trials_.back().judgement;
+    if (is_better(then, now)) return true;
+    const double harm = taken.option->loss_rise;
+    return !is_better(now, then) && harm > kLeastRise && other.option->loss_rise <= harm / 2;
+  }
+
   // Judges those of a trial and these together.
   bool look(std::size_t base, Block more) {
     Trial trial;
@@ -151,11 +211,18 @@ std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, c
   const auto most =
       static_cast<std::size_t>(std::count_if(layers.begin(), layers.end(), is_candidate));
   const Block candidates = Block(layers).first(most);
+  const auto with_option = static_cast<std::size_t>(
+      std::count_if(layers.begin(), layers.end(),
+                    [](const LayerChoice& layer) { return layer.option.has_value(); }));
+  const Block reserves = Block(layers).subspan(most, with_option - most);
   Search search(judge);
-  if (!(everywhere ? search.take(candidates) : search.go(candidates))) return std::nullopt;
+  if (!(everywhere ? search.take(candidates) : search.go(candidates, reserves))) {
+    return std::nullopt;
+  }
   Choice choice;
   choice.trials = search.take_trials();
   if (choice.trials[search.current()].judgement.planned_seconds) choice.chosen = search.current();
+  for (LayerChoice& layer : layers) take_form(layer, choice.trials[search.current()].forms);
   choice.layers = std::move(layers);
   return choice;
 }

@@ -25,6 +25,8 @@ struct LayerChoice {
   // not pay.
   double worth = 0;
   std::string reason{};
+  // The other options of the layer likewise, those first that are worth the most; they have none.
+  std::vector<LayerChoice> others{};
 };
 
 // The best option of each layer, those first whose worth is the most for the rise of the loss.
@@ -53,8 +55,12 @@ using Judge = std::function<std::optional<Judgement>(const Forms&)>;
 // Looks at all layers that pay together. If that is better than without them, the better half is
 // looked at alone, and taken alone if the others hardly add to it; if it is not, each half is
 // looked at in turn, down to single layers. Better: it fits and the other does not, it is quicker
-// by more than noise, or, if neither fits, it comes closer. `everywhere`: all that have an option
-// are taken, without asking what pays. Nothing if the user stopped it.
+// by more than noise, or, if neither fits, it comes closer. Where the budget still costs time,
+// layers that do not pay by themselves are looked at in the same way: the narrow tensors in their
+// chains may be what a plan wants to keep. In the end other forms of the layers that are worth most
+// are tried in their places: one is taken if it is better, or no worse and half as harmful.
+// `everywhere`: all that have an option are taken, without asking what pays. Nothing if the user
+// stopped it.
 std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, const Judge& judge);
 
 }  // namespace lowtide::ctdr

@@ -96,6 +96,50 @@ TEST(Choose, LeavesLayersDenseThatGainLessThanNoise) {
   EXPECT_EQ(chosen_by({{kDense, 10}, {kGood, 8}, {kBoth, 7.95}}), kGood);
 }
 
+// Seconds of the step by "layer rank" of the decomposed ones.
+Judge judge_forms_by(std::map<std::set<std::string>, double> seconds) {
+  return [seconds = std::move(seconds)](const Forms& forms) -> std::optional<Judgement> {
+    std::set<std::string> names;
+    for (const auto& [name, form] : forms) names.insert(name + to_string(form).substr(3));
+    Judgement result;
+    result.plain_seconds = 5;
+    if (seconds.contains(names)) result.planned_seconds = seconds.at(names);
+    return result;
+  };
+}
+
+TEST(Choose, ALayerThatDoesNotPayByItselfIsTakenForThePlan) {
+  const std::vector<LayerChoice> layers = rank_choices(
+      {layer("slower", 1, {option(2, 0, 0)}), layer("good", 3, {option(2, 0, 0)})}, 10, 1000);
+  const auto chosen = [&](std::map<std::set<std::string>, double> seconds) {
+    const Choice choice = *choose(layers, false, judge_forms_by(std::move(seconds)));
+    return choice.trials[*choice.chosen].forms;
+  };
+  EXPECT_EQ(chosen({{{}, 10}, {{"good 2"}, 8}, {{"good 2", "slower 2"}, 6}}).size(), 2U);
+  EXPECT_EQ(chosen({{{}, 10}, {{"good 2"}, 8}, {{"good 2", "slower 2"}, 9}}).size(), 1U);
+  // A plan that costs nothing could not get better by it, and nobody looks.
+  EXPECT_EQ(chosen({{{}, 10}, {{"good 2"}, 5}, {{"good 2", "slower 2"}, 1}}).size(), 1U);
+}
+
+TEST(Choose, AnotherFormIsTakenIfItIsQuickerOrHalfAsHarmful) {
+  struct Case {
+    double seconds_of_other;
+    double rise_of_other;
+    std::int64_t rank;
+  };
+  for (const Case& c : {Case{6, 1, 4}, Case{8.05, 0.4, 4}, Case{8.05, 0.6, 2}, Case{9, 0.1, 2}}) {
+    const std::vector<LayerChoice> layers = rank_choices(
+        {layer("good", 3, {option(2.5, 0, c.rise_of_other, 4), option(2, 0, 1, 2)})}, 10, 1000);
+    const Choice choice =
+        *choose(layers, false,
+                judge_forms_by({{{}, 10}, {{"good 2"}, 8}, {{"good 4"}, c.seconds_of_other}}));
+    EXPECT_EQ(choice.trials[*choice.chosen].forms.at("good").ranks[0], c.rank);
+    // The table tells of what was taken.
+    EXPECT_EQ(choice.layers[0].option->form.ranks[0], c.rank);
+    EXPECT_NEAR(choice.layers[0].worth, c.rank == 4 ? 0.05 : 0.1, 1e-12);
+  }
+}
+
 TEST(Choose, EverywhereAsksNotWhatPays) {
   const std::optional<Choice> choice =
       choose(ranked(), true, judge_by({{kDense, 10}, {{"good", "harmful", "slower"}, 20}}));
@@ -106,17 +150,6 @@ TEST(Choose, EverywhereAsksNotWhatPays) {
 
 TEST(Choose, EndsWhenTheUserStopsIt) {
   EXPECT_FALSE(choose(ranked(), false, [](const Forms&) { return std::nullopt; }));
-}
-
-TEST(RankRules, AreReadOrRefusedWithWhatIsKnown) {
-  EXPECT_EQ(parse_rank_rule("evbmf").kind, RankRule::Kind::kEvbmf);
-  EXPECT_EQ(parse_rank_rule("energy=0.1").value, 0.1);
-  EXPECT_EQ(parse_rank_rule("compression=0.25").kind, RankRule::Kind::kCompression);
-  EXPECT_EQ(parse_rank_rule("total=0.3").kind, RankRule::Kind::kTotal);
-  EXPECT_EQ(parse_rank_rule("12").value, 12);
-  for (const char* text : {"0", "-3", "2.5", "many", "energy=0", "compression=2", "rank=3", "="}) {
-    EXPECT_THROW(static_cast<void>(parse_rank_rule(text)), InvalidInput) << text;
-  }
 }
 
 }  // namespace

@@ -42,6 +42,17 @@ DenseModel::DenseModel(const train::TrainingOptions& options, const train::State
   }
 }
 
+train::State DenseModel::state() const {
+  train::State state;
+  for (const auto& [name, tensor] : parameters_) {
+    state.push_back({std::string(kParameter) + name, tensor});
+  }
+  for (const auto& [name, tensor] : buffers_) {
+    state.push_back({std::string(kBuffer) + name, tensor});
+  }
+  return state;
+}
+
 const at::Tensor& DenseModel::weight(const std::string& layer) const {
   const auto found = parameters_.find(layer + ".weight");
   LT_REQUIRE(found != parameters_.end(), "the model has no layer '", layer, "' with a weight");
@@ -56,7 +67,8 @@ const decompose::Factorisation& DenseModel::factors(const std::string& layer,
   const auto [found, is_new] = factors_.try_emplace({layer, to_string(plain)});
   if (is_new) {
     try {
-      found->second = in_layer(layer, [&] { return decompose::factorise(weight(layer), plain); });
+      found->second = in_layer(
+          layer, [&] { return decompose::factorise(weight(layer), plain, vectors_[layer]); });
     } catch (...) {
       factors_.erase(found);
       throw;
@@ -68,7 +80,8 @@ const decompose::Factorisation& DenseModel::factors(const std::string& layer,
 const decompose::Spectrum& DenseModel::spectrum(const std::string& layer) {
   const auto found = spectra_.find(layer);
   if (found != spectra_.end()) return found->second;
-  return spectra_[layer] = in_layer(layer, [&] { return decompose::spectrum_of(weight(layer)); });
+  return spectra_[layer] = in_layer(
+             layer, [&] { return decompose::spectrum_of(weight(layer), vectors_[layer]); });
 }
 
 train::TrainingOptions DenseModel::with(const Forms& forms) {

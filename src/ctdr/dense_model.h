@@ -27,6 +27,8 @@ class DenseModel {
   DenseModel(const train::TrainingOptions& options, const train::State& state);
 
   const train::TrainingOptions& options() const { return options_; }
+  // Parameters and buffers, as Training::state() gives them.
+  train::State state() const;
   // The weight of a layer. Throws InvalidInput if there is none.
   const at::Tensor& weight(const std::string& layer) const;
   // Throws InvalidInput for a form that the layer cannot have, beginning with its name.
@@ -44,6 +46,7 @@ class DenseModel {
   train::TrainingOptions options_;
   std::map<std::string, at::Tensor> parameters_, buffers_;
   std::map<std::pair<std::string, std::string>, decompose::Factorisation> factors_;
+  std::map<std::string, decompose::SharedVectors> vectors_;
   std::map<std::string, decompose::Spectrum> spectra_;
 };
 

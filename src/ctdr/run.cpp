@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/suggest.h"
 #include "ctdr/dense_model.h"
 #include "ctdr/weights_file.h"
 #include "train/checkpoint.h"
@@ -110,6 +111,7 @@ class Run {
     hooks_.say("measuring what each layer could become");
     const std::vector<LayerOptions> layers =
         find_candidates(*dense_, *data_, options_.rules, hooks_);
+    warn_of_noise(layers);
     const std::optional<Judgement> plain = judge_forms({});
     if (!plain || hooks_.is_stopped()) return false;
     std::vector<LayerChoice> ranked =
@@ -126,33 +128,70 @@ class Run {
     return true;
   }
 
-  void require_chosen() const {
+  void warn_of_noise(const std::vector<LayerOptions>& layers) {
+    for (const LayerOptions& layer : layers) {
+      if (layer.is_noise) report_.untrained.push_back(layer.info.name);
+    }
+    if (report_.untrained.empty()) return;
+    hooks_.say(base::concat("warning: the weights of ", base::join(report_.untrained),
+                            " look untrained: nothing of them stands out of random numbers, so "
+                            "that lower ranks lose what there is; train the net first"));
+  }
+
+  void require_chosen() {
     if (report_.choice.chosen) return;
-    std::int64_t nearest = 0;
+    const Trial* nearest = nullptr;
     for (const Trial& trial : report_.choice.trials) {
       // With --everywhere the dense net may fit, and is not what was asked for.
       if (trial.judgement.planned_seconds) continue;
       const std::int64_t budget = trial.judgement.smallest_budget_bytes;
-      if (nearest == 0 || budget < nearest) nearest = budget;
+      if (!nearest || budget < nearest->judgement.smallest_budget_bytes) nearest = &trial;
     }
-    throw OutOfMemory(base::concat("no choice of layers and no plan keeps ",
-                                   base::format_bytes(report_.budget_bytes),
-                                   "; the smallest budget that was found to work is ",
-                                   base::format_bytes(nearest), ": --budget ", nearest),
-                      nearest, 0);
+    LT_CHECK(nearest != nullptr, "nothing is chosen, although all keep the budget");
+    throw refusal_with(*nearest);
+  }
+
+  // Plans know one budget, and whether the net trains in it is tried. Below it there is no plan, so
+  // nothing below is looked at.
+  OutOfMemory refusal_with(const Trial& nearest) {
+    const std::int64_t planned = nearest.judgement.smallest_budget_bytes;
+    const OutOfMemory refusal(
+        base::concat(
+            "no choice of layers and no plan keeps ", base::format_bytes(report_.budget_bytes),
+            "; by simulation the smallest budget that can be kept is ", base::format_bytes(planned),
+            " with ", nearest.forms.size(), " layers decomposed."),
+        planned, 0);
+    return train::with_working_budget({.training = dense_->with(nearest.forms),
+                                       .memory = options_.run.memory,
+                                       .data = data_,
+                                       .budget_bytes = planned - planned / 10,
+                                       .refusal = refusal},
+                                      hooks_);
   }
 
   bool recover_accuracy() {
     for (;; ++report_.raises) {
       count_parameters();
-      // A net that was not changed has lost nothing, and is trained no further.
-      if (report_.forms.empty()) return true;
+      if (report_.forms.empty()) return keep_dense();
       report_.recovery = recover_once();
       if (!report_.recovery) return false;
       if (report_.recovery->is_back || report_.raises == options_.raises) return true;
-      report_.forms = with_raised_ranks(report_.forms, report_.choice, *dense_);
+      Forms raised = with_raised_ranks(report_.forms, report_.choice, *dense_);
+      // The budget counts more than the accuracy.
+      if (raised.empty() && !report_.dense().judgement.planned_seconds) return true;
+      report_.forms = std::move(raised);
       hooks_.say("the accuracy is not back; raising the ranks of the most sensitive layers");
     }
+  }
+
+  // A net that was not changed has lost nothing, and is trained no further.
+  bool keep_dense() {
+    report_.recovery.reset();
+    report_.choice.chosen = 0;
+    hooks_.say("no layer is decomposed: the net stays as it was");
+    if (options_.output.empty()) return true;
+    write_weights(options_.output, dense_->state(), {}, *dense_, options_.is_merged, nullptr);
+    return true;
   }
 
   std::optional<Recovery> recover_once() {
@@ -168,7 +207,7 @@ class Run {
     const auto keep = [&](const train::Training& training, Session& session) {
       if (options_.output.empty()) return;
       write_weights(options_.output, training.state(), report_.forms, *dense_, options_.is_merged,
-                    session);
+                    &session);
     };
     return within_budget(changed, [&] { return recover(changed, data_, recovery, keep, hooks_); });
   }
@@ -242,9 +281,8 @@ Forms with_raised_ranks(const Forms& forms, const Choice& choice, DenseModel& de
   });
   Forms raised = forms;
   for (std::size_t i = 0; i < (names.size() + 1) / 2; ++i) {
-    LayerForm form = forms.at(names[i]);
-    for (std::int64_t& rank : form.ranks) rank += (rank + 1) / 2;
     const decompose::Spectrum& spectrum = dense.spectrum(names[i]);
+    const LayerForm form = decompose::raised_form(forms.at(names[i]), spectrum);
     try {
       if (decompose::is_smaller(form, spectrum)) {
         static_cast<void>(dense.factors(names[i], form));

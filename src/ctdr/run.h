@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ctdr/candidates.h"
 #include "ctdr/choice.h"
@@ -49,6 +50,8 @@ struct Report {
   train::TrainingOptions training;
   std::int64_t budget_bytes = 0;
   std::optional<train::Evaluation> before;
+  // Layers whose weights look untrained.
+  std::vector<std::string> untrained;
   // What all layers could become, and which are taken.
   Choice choice;
   // What they are in the end: ranks may have been raised.

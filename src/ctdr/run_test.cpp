@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+#include <unistd.h>
 
+#include "ctdr/weights_file.h"
 #include "lowtide/errors.h"
 #include "train/tensor_file.h"
 #include "zoo/catalogue.h"
@@ -28,6 +30,13 @@ Options lenet() {
   options.think_seconds = 1;
   return options;
 }
+
+struct TemporaryFile {
+  explicit TemporaryFile(const std::string& name)
+      : path(std::filesystem::temp_directory_path() / (name + std::to_string(getpid()))) {}
+  ~TemporaryFile() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
 
 TEST(Ctdr, DecomposesTrainsOnAndWritesWhatItMade) {
   const std::filesystem::path file =
@@ -107,6 +116,82 @@ TEST(Ctdr, ABudgetThatNoChoiceKeepsIsRefusedWithTheNearestThatWorks) {
   EXPECT_LE(judgement.smallest_budget_bytes, judgement.plain_peak_bytes);
 }
 
+std::string refusal_of(const Options& options) {
+  try {
+    static_cast<void>(run(options, {}));
+  } catch (const OutOfMemory& refusal) {
+    return refusal.what();
+  }
+  return "kept";
+}
+
+TEST(Ctdr, TheBudgetThatARefusalNamesIsSimulatedAndTried) {
+  Options options = lenet();
+  options.run.memory.budget = "200KiB";
+  options.rules = {.ranks = {{RankRule::Kind::kCompression, 0.25}}, .has_reconstructed = false};
+  const TemporaryFile trained("lowtide_ctdr_trained");
+  options.run.checkpoint = trained.path.string();
+  train::RunOptions training = options.run;
+  training.memory.budget.clear();
+  training.steps = 2;
+  static_cast<void>(train::run(training, {}));
+  const std::string refusal = refusal_of(options);
+  EXPECT_THAT(refusal, HasSubstr("by simulation the smallest budget that can be kept is"));
+  EXPECT_THAT(refusal, HasSubstr("The smallest budget that was found to work is"));
+  const std::size_t number = refusal.rfind("--budget ") + 9;
+  options.run.memory.budget = refusal.substr(number) + "B";
+  options.fine_tuning_epochs = 0;
+  EXPECT_EQ(refusal_of(options), "kept");
+}
+
+// Nothing is ever good enough, and there are no more ranks to raise.
+Options never_back() {
+  Options options = lenet();
+  options.everywhere = true;
+  options.rules = {.methods = {Decomposition::kSvd},
+                   .ranks = {{RankRule::Kind::kCompression, 0.5}},
+                   .has_reconstructed = false};
+  options.most_accuracy_loss = -1;
+  options.fine_tuning_epochs = 0;
+  options.raises = 30;
+  return options;
+}
+
+TEST(Ctdr, WhenNoRankIsHighEnoughTheNetIsTheDenseOneAgain) {
+  const TemporaryFile file("lowtide_ctdr_dense.safetensors");
+  Options options = never_back();
+  options.output = file.path.string();
+  const Report report = run(options, {});
+  EXPECT_TRUE(report.forms.empty());
+  EXPECT_FALSE(report.recovery);
+  EXPECT_EQ(report.parameters, report.dense_parameters);
+  EXPECT_EQ(report.choice.chosen, 0U);
+  // Not what was written for the last decomposed one.
+  const train::TensorFile written = train::read_tensor_file(file.path);
+  EXPECT_TRUE(written.tensors.contains("f6.weight"));
+  EXPECT_FALSE(written.tensors.contains("f6.weight_in"));
+  for (const auto& [name, text] : written.texts) EXPECT_FALSE(name.starts_with("form/")) << name;
+}
+
+TEST(Ctdr, WhatWasWrittenIsReadBackIntoAFreshModel) {
+  const TemporaryFile file("lowtide_ctdr_weights.safetensors");
+  Options options = never_back();
+  options.raises = 0;
+  options.output = file.path.string();
+  const Report report = run(options, {});
+  ASSERT_FALSE(report.forms.empty());
+  train::TrainingOptions training = options.run.training;
+  training.seed = 7;
+  training.prepare = weights_loader(file.path, "lenet5");
+  const auto data = train::open_data_for(training);
+  const auto again =
+      train::Training(training, data).evaluate([](const std::function<void()>& body) { body(); });
+  EXPECT_EQ(again->loss, report.recovery->after_fine_tuning.loss);
+  EXPECT_THROW(static_cast<void>(weights_loader(file.path, "small_resnet")), InvalidInput);
+  const zoo::Model other = zoo::make_model("lenet5", {.classes = 7});
+  EXPECT_THROW(training.prepare(*other.module), InvalidInput);
+}
+
 TEST(Ctdr, RanksOfTheSensitiveHalfAreRaised) {
   Options options = lenet();
   const auto data = train::open_data_for(options.run.training);
@@ -129,16 +214,20 @@ TEST(Ctdr, RanksOfAllLayersTogetherMeetATotal) {
   const auto data = train::open_data_for(options.run.training);
   train::Training training(options.run.training, data);
   DenseModel dense(options.run.training, training.state());
-  const CandidateRules rules = {.methods = CandidateRules().methods,
-                                .ranks = {{RankRule::Kind::kTotal, 0.4}},
-                                .has_reconstructed = false};
-  std::int64_t all = 0, left = 0;
-  for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
-    all += layer.info.parameters;
-    left += layer.options.empty() ? layer.info.parameters : layer.options[0].parameters;
+  const double dense_bytes = 61470.0 * 4 * 3;  // weight, gradient, momentum
+  for (const RankRule rule : {RankRule{RankRule::Kind::kTotal, 0.4},
+                              RankRule{RankRule::Kind::kTotalBytes, 0.4 * dense_bytes}}) {
+    const CandidateRules rules = {
+        .methods = CandidateRules().methods, .ranks = {rule}, .has_reconstructed = false};
+    std::int64_t all = 0, left = 0;
+    for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+      all += layer.info.parameters;
+      left += layer.options.empty() ? layer.info.parameters : layer.options[0].parameters;
+    }
+    EXPECT_EQ(all, 61470);
+    EXPECT_LE(left, 0.4 * static_cast<double>(all));
+    EXPECT_GT(left, 0.2 * static_cast<double>(all));
   }
-  EXPECT_LE(left, 0.4 * static_cast<double>(all));
-  EXPECT_GT(left, 0.2 * static_cast<double>(all));
 }
 
 TEST(Ctdr, AWeightThatIsNotFiniteIsNamed) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include <ATen/ATen.h>
+#include <torch/nn/module.h>
 
 #include "base/check.h"
 #include "decompose/factors.h"
@@ -19,6 +21,9 @@ namespace {
 
 using Tensors = std::map<std::string, at::Tensor>;
 
+constexpr const char* kFormat = "lowtide-weights 1";
+constexpr std::string_view kForm = "form/";
+
 // "conv1.weight_in" of "parameter/conv1.weight_in"; nothing of what is not the model's.
 std::optional<std::string> name_in_model(const std::string& name) {
   const std::size_t slash = name.find('/');
@@ -28,12 +33,12 @@ std::optional<std::string> name_in_model(const std::string& name) {
 }
 
 // In host memory.
-Tensors copies_of(const train::State& state, Session& session) {
+Tensors copies_of(const train::State& state, Session* session) {
   Tensors copies;
   for (const train::NamedTensor& item : state) {
     const std::optional<std::string> name = name_in_model(item.name);
     if (!name) continue;
-    train::with_bytes(item.tensor, &session, [&](std::span<const std::byte> bytes) {
+    train::with_bytes(item.tensor, session, [&](std::span<const std::byte> bytes) {
       at::Tensor copy = at::empty(item.tensor.sizes(), item.tensor.options().device(at::kCPU));
       std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(copy.mutable_data_ptr()));
       copies[*name] = copy;
@@ -55,23 +60,70 @@ void merge_layer(Tensors& tensors, const std::string& layer, const LayerForm& fo
   tensors[layer + ".weight"] = decompose::reconstruct(factored, weight_sizes).contiguous();
 }
 
+Forms forms_in(const train::Texts& texts) {
+  Forms forms;
+  for (const auto& [name, text] : texts) {
+    if (name.starts_with(kForm)) forms[name.substr(kForm.size())] = parse_form(text);
+  }
+  return forms;
+}
+
+// Takes what it copies out of `tensors`.
+template <class Items>
+void copy_out_of(Tensors& tensors, const Items& items) {
+  for (const auto& item : items) {
+    const auto found = tensors.find(item.key());
+    LT_REQUIRE(found != tensors.end(), "the weights have no ", item.key(),
+               "; were they made with other options of the model?");
+    LT_REQUIRE(found->second.sizes() == item.value().sizes(), item.key(), " has the sizes ",
+               found->second.sizes(), " in the weights and ", item.value().sizes(),
+               " in the model; were they made with other options of the model?");
+    item.value().copy_(found->second);
+    tensors.erase(found);
+  }
+}
+
+void load(torch::nn::Module& model, const train::TensorFile& file) {
+  const at::NoGradGuard no_grad;
+  for (const auto& [layer, form] : forms_in(file.texts)) prepare_layer(model, layer, form);
+  Tensors left = file.tensors;
+  copy_out_of(left, model.named_parameters());
+  copy_out_of(left, model.named_buffers());
+  LT_REQUIRE(left.empty(), "the model has no ", left.begin()->first,
+             ", which the weights have; were they made with other options of the model?");
+}
+
 }  // namespace
 
 void write_weights(const std::filesystem::path& file, const train::State& state, const Forms& forms,
-                   const DenseModel& dense, bool is_merged, Session& session) {
+                   const DenseModel& dense, bool is_merged, Session* session) {
   const at::NoGradGuard no_grad;
   Tensors tensors = copies_of(state, session);
-  train::Texts texts = {{"format", "lowtide-weights 1"}, {"model", dense.options().model}};
+  train::Texts texts = {{"format", kFormat}, {"model", dense.options().model}};
   for (const auto& [layer, form] : forms) {
     if (is_merged) {
       merge_layer(tensors, layer, form, dense.weight(layer).sizes());
     } else {
-      texts["form/" + layer] = to_string(form);
+      texts[std::string(kForm) + layer] = to_string(form);
     }
   }
   train::State named;
   for (const auto& [name, tensor] : tensors) named.push_back({name, tensor});
   train::write_tensor_file(file, texts, named, nullptr);
+}
+
+std::function<void(torch::nn::Module&)> weights_loader(const std::filesystem::path& file,
+                                                       const std::string& model) {
+  const auto read = std::make_shared<const train::TensorFile>(train::read_tensor_file(file));
+  const auto text = [&](const char* name) {
+    const auto found = read->texts.find(name);
+    return found == read->texts.end() ? std::string() : found->second;
+  };
+  LT_REQUIRE(text("format") == kFormat, file.string(),
+             " has no weights that 'lowtide decompose -o' wrote");
+  LT_REQUIRE(text("model") == model, file.string(), " has the weights of ", text("model"),
+             ", not of ", model);
+  return [read](torch::nn::Module& fresh) { load(fresh, *read); };
 }
 
 }  // namespace lowtide::ctdr

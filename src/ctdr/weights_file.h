@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include "ctdr/dense_model.h"
 #include "lowtide/session.h"
@@ -14,6 +16,12 @@ namespace lowtide::ctdr {
 // layer's form is a text "form/<layer>". Merged: dense weights as the plain model has them, and no
 // forms. `state`: as Training::state() gives it. Throws IoError.
 void write_weights(const std::filesystem::path& file, const train::State& state, const Forms& forms,
-                   const DenseModel& dense, bool is_merged, Session& session);
+                   const DenseModel& dense, bool is_merged, Session* session);
+
+// Gives a new model the forms in such a file and loads it, for TrainingOptions::prepare. `model`:
+// its name in the zoo. Reads the file now: throws IoError, and InvalidInput if it is not such a
+// file, or of another model; what is returned throws InvalidInput for a model of other sizes.
+std::function<void(torch::nn::Module&)> weights_loader(const std::filesystem::path& file,
+                                                       const std::string& model);
 
 }  // namespace lowtide::ctdr

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "decompose/cp.h"
+#include "decompose/linear_algebra.h"
 #include "decompose/tucker.h"
 
 namespace lowtide::decompose {
@@ -70,14 +71,27 @@ Cp cp_of(const at::Tensor& weight, const LayerForm& form) {
   return result;
 }
 
+// The weight's projection onto the leading vectors of its smaller side, as the two factors. A Gram
+// matrix knows nothing of singular values below 1e-8 of the largest, but its vectors are
+// orthonormal to rounding. So nothing is lost at full rank, and down to such errors no more than by
+// the best approximation. The scale that the factors share comes from the projection itself.
+std::vector<at::Tensor> svd_factors(const at::Tensor& matrix, std::int64_t rank,
+                                    SharedVectors& shared) {
+  const auto& [values, all_vectors, are_of_rows] = singular_vectors(matrix, shared);
+  const at::Tensor vectors = all_vectors.slice(1, 0, rank).to(matrix.device());
+  // Columns: one for each of the vectors.
+  const at::Tensor projection = (are_of_rows ? matrix.t() : matrix).matmul(vectors);
+  const at::Tensor root = projection.square().sum(0).sqrt().sqrt();
+  const at::Tensor scaled = projection / root.clamp_min(1e-150), own = vectors * root;
+  return are_of_rows ? std::vector<at::Tensor>{scaled.t(), own}
+                     : std::vector<at::Tensor>{own.t(), scaled};
+}
+
 // The factors as doubles, in the order of their shapes, whatever their layout.
 std::vector<at::Tensor> factors_of(const at::Tensor& weight, const LayerForm& form,
-                                   double& degeneracy) {
+                                   double& degeneracy, SharedVectors& shared) {
   if (form.method == Decomposition::kSvd) {
-    const auto [u, s, vh] = at::linalg_svd(weight.flatten(1), /*full_matrices=*/false);
-    const std::int64_t rank = form.ranks[0];
-    const at::Tensor root = s.slice(0, 0, rank).sqrt();
-    return {root.unsqueeze(1) * vh.slice(0, 0, rank), u.slice(1, 0, rank) * root};
+    return svd_factors(weight.flatten(1), form.ranks[0], shared);
   }
   if (form.method == Decomposition::kTucker2) {
     const Tucker2 found = tucker2(weight, form.ranks[0], form.ranks[1]);
@@ -133,6 +147,11 @@ std::int64_t count_parameters(const LayerForm& form, at::IntArrayRef weight_size
 }
 
 Factorisation factorise(const at::Tensor& weight, const LayerForm& form) {
+  SharedVectors shared;
+  return factorise(weight, form, shared);
+}
+
+Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedVectors& shared) {
   const at::NoGradGuard no_grad;
   const Shapes shapes = factor_shapes(form, weight.sizes());
   const at::Tensor exact = weight.detach().to(at::kDouble).contiguous();
@@ -143,7 +162,7 @@ Factorisation factorise(const at::Tensor& weight, const LayerForm& form) {
   LT_REQUIRE(norm > 0, "the weight is all zeros, so there is nothing to decompose; train it first");
   Factorisation result;
   result.factored.form = form;
-  const std::vector<at::Tensor> factors = factors_of(exact, form, result.degeneracy);
+  const std::vector<at::Tensor> factors = factors_of(exact, form, result.degeneracy, shared);
   LT_CHECK(factors.size() == shapes.size(), "factors: ", factors.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const at::Tensor shaped = as(factors[i], shapes[i].second);

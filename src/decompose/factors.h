@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "decompose/linear_algebra.h"
 #include "lowtide/decompose.h"
 
 // A weight and its factors. Pure functions, on the device of the weight; all arithmetic is in
@@ -47,6 +48,7 @@ std::int64_t count_parameters(const LayerForm& form, at::IntArrayRef weight_size
 
 // Throws InvalidInput as factor_shapes does, if the weight has values that are not finite or is
 // all zeros, and if its terms cancel each other (CP: degenerate).
+Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedVectors& shared);
 Factorisation factorise(const at::Tensor& weight, const LayerForm& form);
 
 // The weight that the factors stand for; differentiable. Dense: the one factor is the weight.

@@ -48,6 +48,34 @@ TEST(Svd, WhatIsLostAreTheSingularValuesLeftOut) {
   EXPECT_NEAR(found.relative_error, std::sqrt(left_out / squares(w)), 1e-9);
 }
 
+TEST(Svd, FormsOfOneWeightShareWhatIsComputedAndDifferInNothing) {
+  for (const at::Tensor& w : {weight({20, 15}), weight({15, 20}), weight({8, 9, 1, 1})}) {
+    SharedVectors shared;
+    for (const std::int64_t rank : {3, 8, 1}) {
+      const LayerForm form = {Decomposition::kSvd, {rank}};
+      const Factorisation one = factorise(w, form, shared), other = factorise(w, form);
+      ASSERT_TRUE(shared.svd);
+      for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_TRUE(at::equal(one.factored.factors[i].tensor, other.factored.factors[i].tensor));
+      }
+    }
+  }
+}
+
+TEST(Svd, IsTheBestThereIsDownToSmallErrorsAndExactAtFullRank) {
+  // Squared they differ by 1e24, which no Gram matrix in double could tell apart.
+  const at::Tensor u = std::get<0>(at::linalg_qr(weight({30, 20})));
+  const at::Tensor v = std::get<0>(at::linalg_qr(weight({25, 20})));
+  const at::Tensor values = at::pow(10.0, -at::arange(20, at::kDouble) * 12 / 19);
+  const at::Tensor w = (u * values).matmul(v.t());
+  EXPECT_LT(factorise(w, {Decomposition::kSvd, {25}}).relative_error, 1e-14);
+  for (const std::int64_t rank : {5, 10}) {
+    const double best = std::sqrt(squares(values.slice(0, rank)) / squares(values));
+    const double error = factorise(w, {Decomposition::kSvd, {rank}}).relative_error;
+    EXPECT_LT(error, 1.0001 * best) << rank;
+  }
+}
+
 struct Case {
   LayerForm form;
   std::vector<std::int64_t> sizes;

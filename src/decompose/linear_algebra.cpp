@@ -33,4 +33,17 @@ at::Tensor leading_vectors(const at::Tensor& matrix, std::int64_t count) {
   return vectors.slice(1, matrix.size(0) - count).flip(1);
 }
 
+SingularVectors singular_vectors(const at::Tensor& matrix) {
+  const auto [values, vectors] = at::linalg_eigh(gram(matrix.to(at::kDouble)));
+  return {values.clamp_min(0).sqrt().flip(0), vectors.flip(1), matrix.size(0) <= matrix.size(1)};
+}
+
+const SingularVectors& singular_vectors(const at::Tensor& matrix, SharedVectors& shared) {
+  if (!shared.svd) {
+    const SingularVectors found = singular_vectors(matrix);
+    shared.svd = {found.values.cpu(), found.vectors.cpu(), found.are_of_rows};
+  }
+  return *shared.svd;
+}
+
 }  // namespace lowtide::decompose

@@ -21,8 +21,8 @@ constexpr std::int64_t kTile = 8;
 constexpr std::int64_t kSmallestRounded = 16;
 constexpr int kBisections = 60;
 
-std::vector<double> values_of(const at::Tensor& matrix) {
-  const at::Tensor values = singular_values(matrix).cpu().contiguous();
+std::vector<double> as_numbers(const at::Tensor& tensor) {
+  const at::Tensor values = tensor.cpu().contiguous();
   const double* first = values.const_data_ptr<double>();
   return {first, first + values.numel()};
 }
@@ -98,7 +98,8 @@ double least(const FreeEnergy& energy, double low, double high) {
   constexpr int kSteps = 400;
   const double factor = std::pow(high / low, 1.0 / kSteps);
   double best = low;
-  for (double variance = low; variance <= high * (1 + 1e-9); variance *= factor) {
+  for (int i = 0; i <= kSteps; ++i) {
+    const double variance = low * std::pow(factor, i);
     if (energy.at(variance) < energy.at(best)) best = variance;
   }
   double from = std::max(best / factor, low), to = std::min(best * factor, high);
@@ -130,15 +131,26 @@ std::vector<LayerForm> forms_at(const std::vector<WeightedSpectrum>& layers, dou
 
 }  // namespace
 
-Spectrum spectrum_of(const at::Tensor& weight) {
+Spectrum spectrum_of(const at::Tensor& weight, SharedVectors& shared) {
   const at::NoGradGuard no_grad;
   const at::Tensor exact = weight.detach().to(at::kDouble);
   LT_REQUIRE(at::isfinite(exact).all().item<bool>(), "the weight has values that are not finite");
   LT_REQUIRE(exact.any().item<bool>(), "the weight is all zeros");
-  Spectrum result = {.sizes = weight.sizes().vec(),
-                     .inputs = values_of(unfold(exact, 1)),
-                     .outputs = values_of(unfold(exact, 0))};
+  Spectrum result = {.sizes = weight.sizes().vec()};
+  if (exact.numel() == exact.size(0) * exact.size(1)) {
+    // A matrix: both sides have the same.
+    result.inputs = as_numbers(singular_vectors(exact.flatten(1), shared).values);
+    result.outputs = result.inputs;
+    return result;
+  }
+  result.inputs = as_numbers(singular_values(unfold(exact, 1)));
+  result.outputs = as_numbers(singular_values(unfold(exact, 0)));
   return result;
+}
+
+Spectrum spectrum_of(const at::Tensor& weight) {
+  SharedVectors shared;
+  return spectrum_of(weight, shared);
 }
 
 std::int64_t evbmf_rank(const std::vector<double>& values, std::int64_t rows,
@@ -232,6 +244,17 @@ LayerForm compressed_form(const Spectrum& spectrum, Decomposition method, double
 
 bool is_smaller(const LayerForm& form, const Spectrum& spectrum) {
   return count_parameters(form, spectrum.sizes) < elements(spectrum);
+}
+
+LayerForm raised_form(LayerForm form, const Spectrum& spectrum) {
+  const auto& sizes = spectrum.sizes;
+  for (std::size_t i = 0; i < form.ranks.size(); ++i) {
+    const std::int64_t limit = form.method == Decomposition::kTucker2 ? sizes[1 - i]
+                               : form.method == Decomposition::kSvd   ? std::min(sizes[0], sizes[1])
+                                                                      : most_cp_rank(spectrum);
+    form.ranks[i] = rounded_rank(form.ranks[i] + (form.ranks[i] + 1) / 2, limit);
+  }
+  return form;
 }
 
 std::vector<LayerForm> forms_within(const std::vector<WeightedSpectrum>& layers,

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "decompose/linear_algebra.h"
 #include "lowtide/decompose.h"
 
 // Which ranks a weight should have. Pure functions.
@@ -17,14 +18,16 @@ namespace lowtide::decompose {
 // What a rank is chosen from: the singular values of the weight's unfoldings, largest first.
 struct Spectrum {
   // Of the weight.
-  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> sizes{};
   // Of the matrix with a row for each input, and of that with a row for each output; for linear and
   // 1x1 layers they are the same.
-  std::vector<double> inputs, outputs;
+  std::vector<double> inputs{}, outputs{};
 };
 
 // Throws InvalidInput for a weight that is not finite or all zeros.
 Spectrum spectrum_of(const at::Tensor& weight);
+// The same, for a weight that is then decomposed.
+Spectrum spectrum_of(const at::Tensor& weight, SharedVectors& shared);
 
 // The number of singular values that are above noise, by the empirical variational Bayes of
 // Nakajima et al. (JMLR 14, 2013) for a matrix of rows x columns. `values`: its singular values,
@@ -46,6 +49,9 @@ LayerForm energy_form(const Spectrum& spectrum, Decomposition method, double sha
 LayerForm compressed_form(const Spectrum& spectrum, Decomposition method, double share);
 
 bool is_smaller(const LayerForm& form, const Spectrum& spectrum);
+
+// With ranks half as large again, rounded. The ranks may be beyond what the weight can have.
+LayerForm raised_form(LayerForm form, const Spectrum& spectrum);
 
 // A layer of a model whose layers get their ranks together.
 struct WeightedSpectrum {

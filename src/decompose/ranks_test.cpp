@@ -28,6 +28,12 @@ TEST(Ranks, EvbmfFindsPlantedRanksUnderNoise) {
   }
 }
 
+TEST(Ranks, EvbmfEndsWhereTheBoundsOfTheVarianceMeet) {
+  EXPECT_LE(evbmf_rank({2, 0}, 2, 2), 1);
+  EXPECT_LE(evbmf_rank({1}, 1, 1), 1);
+  EXPECT_LE(evbmf_rank({3, 0, 0}, 3, 3), 1);
+}
+
 TEST(Ranks, EnergyLeavesOutNoMoreThanItsShare) {
   const std::vector<double> values = {3, 2, 1, 1};  // squares: 9 4 1 1
   EXPECT_EQ(energy_rank(values, 0), 4);
@@ -73,6 +79,19 @@ TEST(Ranks, OneLevelMeetsATargetAndSparesTheSensitive) {
   EXPECT_GT(first + second, 2500);
   EXPECT_LT(first, second);
   EXPECT_THROW(static_cast<void>(forms_within(layers, 10)), InvalidInput);
+}
+
+TEST(Ranks, RaisedOnesAreRoundedAsTheFirstWere) {
+  const Spectrum conv = {.sizes = {64, 40, 3, 3}}, linear = {.sizes = {64, 40}};
+  EXPECT_EQ(raised_form({Decomposition::kSvd, {20}}, linear).ranks, std::vector<std::int64_t>{32});
+  EXPECT_EQ(raised_form({Decomposition::kSvd, {5}, true}, linear),
+            (LayerForm{Decomposition::kSvd, {8}, true}));
+  EXPECT_EQ(raised_form({Decomposition::kTucker2, {24, 20}}, conv).ranks,
+            (std::vector<std::int64_t>{40, 32}));
+  // No further than what the weight has.
+  EXPECT_EQ(raised_form({Decomposition::kTucker2, {25, 20}}, {.sizes = {64, 38, 3, 3}}).ranks,
+            (std::vector<std::int64_t>{38, 32}));
+  EXPECT_EQ(raised_form({Decomposition::kCp3, {30}}, conv).ranks, std::vector<std::int64_t>{48});
 }
 
 }  // namespace

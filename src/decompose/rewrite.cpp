@@ -131,32 +131,6 @@ auto in_layer(const std::string& name, const Body& body) {
 
 }  // namespace
 
-std::string_view to_string(Decomposition method) {
-  switch (method) {
-    case Decomposition::kDense:
-      return "dense";
-    case Decomposition::kSvd:
-      return "svd";
-    case Decomposition::kTucker2:
-      return "tucker2";
-    case Decomposition::kCp3:
-      return "cp3";
-    case Decomposition::kCp4:
-      return "cp4";
-  }
-  return "?";
-}
-
-std::string to_string(const LayerForm& form) {
-  std::string text(to_string(form.method));
-  const char* before = " ";
-  for (const std::int64_t rank : form.ranks) {
-    text += before + std::to_string(rank);
-    before = "x";
-  }
-  return form.is_reconstructed ? text + " reconstructed" : text;
-}
-
 std::vector<LayerInfo> list_layers(const Module& model) {
   const std::map<const void*, int> uses = uses_of_parameters(model);
   std::vector<LayerInfo> result;

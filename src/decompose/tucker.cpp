@@ -11,9 +11,10 @@
 namespace lowtide::decompose {
 namespace {
 
-constexpr int kMostSweeps = 20;
+// Trained weights take three; of random ones each sweep gives a little, for ever.
+constexpr int kMostSweeps = 10;
 // Of the weight's norm squared.
-constexpr double kEnough = 1e-9;
+constexpr double kEnough = 1e-7;
 
 // The dimension multiplied by the transposed matrix: from its rows to its columns.
 at::Tensor project(const at::Tensor& weight, const at::Tensor& columns, std::int64_t dimension) {

@@ -14,7 +14,7 @@ class Decompose(TrainTest):
     CASES = [
         (("decompose",), "MODEL is required"),
         (("decompose", *NET, "--method", "tuker2"), "did you mean 'tucker2'?"),
-        (("decompose", *NET, "--rank", "0"), "--rank: a rank must be a whole number of at least 1, not 0"),
+        (("decompose", *NET, "--rank", "0"), "--rank: a rank must be a whole number of at least 1, not 0; the nearest is 1"),
         (("decompose", *NET, "--rank", "many"), "unknown rank 'many'; known are evbmf"),
         (("decompose", *NET, "--rank", "energy=2"), "energy must be between 0 and 1, not 2"),
         (("decompose", *NET, "--max-accuracy-loss", "-1"), "--max-accuracy-loss"),
@@ -52,6 +52,15 @@ class Decompose(TrainTest):
         self.assertIn(b'"c5.weight_in"', header)
         self.assertIn(b'"form/c5"', header)
         self.assertNotIn(b'"c5.weight"', header)
+        again = json.loads(self.succeed("train", *NET, "--weights", "weights.safetensors", "--steps", "1",
+                                        "--lr", "1e-9", "--json"))
+        self.assertAlmostEqual(again["accuracy"], found["accuracy_after_fine_tuning"], places=3)
+        verdict = self.succeed("verify", *NET, "--weights", "weights.safetensors", "--steps", "2",
+                               "--budget", "80%")
+        self.assertIn("identical", verdict)
+        self.assertIn("has the weights of lenet5, not of small_resnet",
+                      self.last_line_of_failure(FAILED, "train", "small_resnet", "--weights",
+                                                "weights.safetensors"))
 
 
 if __name__ == "__main__":

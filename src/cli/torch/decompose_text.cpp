@@ -26,9 +26,10 @@ std::string form_of(const ctdr::Report& report, const std::string& layer) {
   return found == report.forms.end() ? "dense" : to_string(found->second);
 }
 
-// Why it is dense although it could be otherwise.
+// Why it is what it is.
 std::string reason_of(const ctdr::Report& report, const ctdr::LayerChoice& layer) {
   const bool is_dense = !report.forms.contains(layer.layer);
+  if (!is_dense && layer.worth <= 0) return "taken, though by itself it " + layer.reason;
   if (!is_dense || !layer.option || layer.worth <= 0) return layer.reason;
   return "left dense: with it the step was no quicker";
 }
@@ -139,6 +140,7 @@ json decompose_json(const ctdr::Report& report) {
                  {"accuracy_before", report.before->accuracy},
                  {"loss_before", report.before->loss},
                  {"raises", report.raises},
+                 {"untrained_layers", report.untrained},
                  {"dense", judgement_json(report.dense().judgement)},
                  {"chosen", judgement_json(report.chosen().judgement)}};
   if (report.budget_bytes > 0) result["budget_bytes"] = report.budget_bytes;

@@ -12,6 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/option_checks.h"
 #include "cli/verb_options.h"
+#include "ctdr/weights_file.h"
 #include "train/optimizer.h"
 #include "train/optimizer_names.h"
 
@@ -23,7 +24,7 @@ constexpr const char* kTrainingGroup = "Training";
 constexpr const char* kMemoryGroup = "Memory";
 
 template <class Value>
-CLI::Option* add(CLI::App& verb, const char* name, Value& value, const char* help,
+CLI::Option* add(CLI::App& verb, const char* name, Value& value, const std::string& help,
                  const char* type) {
   return verb.add_option(name, value, help)->type_name(type);
 }
@@ -77,6 +78,14 @@ void add_model_options(CLI::App& verb, RunChoice& choice) {
       ->check(not_empty())
       ->group(kTrainingGroup);
   add_size_options(verb, training.model_options);
+}
+
+void add_weights_option(CLI::App& verb, RunChoice& choice) {
+  add(verb, "--weights", choice.weights,
+      "Start from what 'lowtide decompose -o' wrote, with the layers decomposed as they are there",
+      "FILE")
+      ->check(not_empty())
+      ->group("Model");
 }
 
 void add_batch_option(CLI::App& verb, RunChoice& choice) {
@@ -149,6 +158,9 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
     if (!run.memory.budget.empty()) static_cast<void>(base::parse_budget(run.memory.budget, 1));
   } catch (const InvalidInput& error) {
     throw UsageError(error.what());
+  }
+  if (!choice.weights.empty()) {
+    training.prepare = ctdr::weights_loader(choice.weights, training.model);
   }
   return run;
 }

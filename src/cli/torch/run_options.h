@@ -19,12 +19,15 @@ struct RunChoice {
   std::string amp = "off";
   bool is_only_moved = false;
   bool json = false;
+  std::string weights;
 };
 
 // What may be changed about a model.
 void add_size_options(CLI::App& verb, zoo::ModelOptions& model);
 // MODEL and its sizes, the data, the optimizer, the device.
 void add_model_options(CLI::App& verb, RunChoice& choice);
+// A start from decomposed weights.
+void add_weights_option(CLI::App& verb, RunChoice& choice);
 void add_batch_option(CLI::App& verb, RunChoice& choice);
 // The learning rate and how it changes.
 void add_rate_options(CLI::App& verb, RunChoice& choice);
@@ -32,11 +35,11 @@ void add_rate_options(CLI::App& verb, RunChoice& choice);
 void add_means_options(CLI::App& verb, RunChoice& choice);
 // These and --budget.
 void add_memory_options(CLI::App& verb, RunChoice& choice);
-// All of these, the learning rate and --json.
+// All of these but for the weights, the learning rate and --json.
 void add_run_options(CLI::App& verb, RunChoice& choice);
 
 // What was asked for, with what was left open filled in: device, learning rate. Throws UsageError
-// for an unknown model and for combinations that make no sense.
+// for an unknown model and for combinations that make no sense; reads the weights.
 train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice);
 
 }  // namespace lowtide::cli

@@ -103,6 +103,7 @@ Verb add_measured_compare(CLI::App& program) {
   CLI::App* verb = program.add_subcommand(
       "compare", "Measure what a training costs inside one budget after another");
   add_model_options(*verb, *choice);
+  add_weights_option(*verb, *choice);
   add_batch_option(*verb, *choice);
   add_rate_options(*verb, *choice);
   add_budgets_option(*verb, choice->budgets)->required();

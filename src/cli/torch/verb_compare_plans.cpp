@@ -49,6 +49,7 @@ Verb add_compare_plans(CLI::App& program) {
   CLI::App* verb = program.add_subcommand(
       "compare", "Record a step of a model, and set policies side by side under budgets");
   add_model_options(*verb, *choice);
+  add_weights_option(*verb, *choice);
   add_batch_option(*verb, *choice);
   add_comparison_options(*verb, choice->comparison);
   add_machine_option(*verb, choice->machine);

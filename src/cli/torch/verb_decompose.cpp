@@ -68,7 +68,7 @@ ctdr::Options options_of(const CLI::App& verb, const DecomposeChoice& choice, Co
     throw UsageError(base::concat("--max-batch-within: ", error.what()));
   }
   try {
-    if (!choice.rank.empty()) options.rules.ranks = {ctdr::parse_rank_rule(choice.rank)};
+    if (!choice.rank.empty()) options.rules.ranks = {decompose::parse_rank_rule(choice.rank)};
   } catch (const InvalidInput& error) {
     throw UsageError(base::concat("--rank: ", error.what()));
   }
@@ -105,7 +105,9 @@ void add_method_options(CLI::App& verb, DecomposeChoice& choice) {
       ->group(group);
   verb.add_option(
           "--rank", choice.rank,
-          "evbmf, energy=X, compression=X, total=X or a number (default: compression=0.5 and 0.25, "
+          "evbmf, energy=X, compression=X, total=X (of the parameters of all layers), total=SIZE "
+          "(of "
+          "their weights, gradients and states) or a number (default: compression=0.5 and 0.25, "
           "what pays more)")
       ->check(not_empty())
       ->type_name("RULE")

@@ -133,6 +133,7 @@ Verb add_max_batch(CLI::App& program) {
   CLI::App* verb = program.add_subcommand(
       "max-batch", "Find the largest batch that trains inside a budget, and the fastest");
   add_model_options(*verb, *choice);
+  add_weights_option(*verb, *choice);
   add_memory_options(*verb, *choice);
   verb->get_option("--budget")
       ->required()

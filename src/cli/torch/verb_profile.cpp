@@ -89,6 +89,7 @@ Verb add_profile(CLI::App& program) {
   CLI::App* verb = program.add_subcommand(
       "profile", "Record a step of a training, and show what takes memory and time");
   add_model_options(*verb, *choice);
+  add_weights_option(*verb, *choice);
   add_batch_option(*verb, *choice);
   add_output_option(*verb, choice->output,
                     "Write the step here, for 'lowtide plan' and the like: as JSON if FILE ends in "

@@ -98,6 +98,7 @@ Verb add_train(CLI::App& program) {
   auto choice = std::make_shared<TrainChoice>();
   CLI::App* verb = program.add_subcommand("train", "Train a model inside a memory budget");
   add_run_options(*verb, *choice);
+  add_weights_option(*verb, *choice);
   train::RunOptions& run = choice->run;
   CLI::Option* steps = verb->add_option("--steps", run.steps, "How long to train, in all")
                            ->check(whole_number(1))

@@ -74,6 +74,7 @@ Verb add_verify(CLI::App& program) {
   CLI::App* verb =
       program.add_subcommand("verify", "Train with and without a budget, and compare bit for bit");
   add_run_options(*verb, *choice);
+  add_weights_option(*verb, *choice);
   verb->get_option("--budget")->required();
   verb->add_option("--steps", choice->run.steps, "How many steps to compare (default: 10)")
       ->check(whole_number(1))
