@@ -36,17 +36,16 @@ std::int64_t at_or_only(IntArrayRef values, std::size_t i) {
 }
 
 // Attributes of a file may be any numbers.
-std::int64_t checked(bool has_overflow, std::int64_t result) {
-  TORCH_CHECK(!has_overflow, "a convolution counts beyond 64 bits");
-  return result;
-}
+constexpr const char* kTooLarge = "a convolution counts beyond 64 bits";
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
-  return checked(__builtin_mul_overflow(a, b, &result), result);
+  TORCH_CHECK(!__builtin_mul_overflow(a, b, &result), kTooLarge);
+  return result;
 }
 std::int64_t sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
-  return checked(__builtin_add_overflow(a, b, &result), result);
+  TORCH_CHECK(!__builtin_add_overflow(a, b, &result), kTooLarge);
+  return result;
 }
 
 std::vector<std::int64_t> convolved_sizes(const Tensor& input, const Tensor& weight,
