@@ -16,7 +16,7 @@ class Decompose(TrainTest):
         (("decompose", *NET, "--method", "tuker2"), "did you mean 'tucker2'?"),
         (("decompose", *NET, "--rank", "0"), "--rank: a rank must be a whole number of at least 1, not 0; the nearest is 1"),
         (("decompose", *NET, "--rank", "many"), "unknown rank 'many'; known are evbmf"),
-        (("decompose", *NET, "--rank", "energy=2"), "energy must be between 0 and 1, not 2"),
+        (("decompose", *NET, "--rank", "energy=2"), "energy must be between 0 and 1, such as energy=0.5, not 2"),
         (("decompose", *NET, "--max-accuracy-loss", "-1"), "--max-accuracy-loss"),
         (("decompose", *NET, "--budget", "lots"), "not a size: 'lots'"),
         (("decompose", *NET, "--max-batch-within", "40%"), "is a size, such as 8GiB"),
@@ -41,7 +41,7 @@ class Decompose(TrainTest):
         self.assertIn("the largest rank that could help is",
                       self.last_line_of_failure(FAILED, *started, "--rank", "5000"))
         refusal = self.last_line_of_failure(DOES_NOT_FIT, *started, "--budget", "100KiB")
-        self.assertIn("the smallest budget that was found to work is", refusal)
+        self.assertIn("The smallest budget that was found to work is", refusal)
         found = json.loads(self.succeed(*started, "--rank", "compression=0.5", "--everywhere", "--max-accuracy-loss",
                                         "30", "--json", "-o", "weights.safetensors"))
         self.assertLess(found["parameters"], 0.6 * found["parameters_before"])
@@ -55,8 +55,9 @@ class Decompose(TrainTest):
         again = json.loads(self.succeed("train", *NET, "--weights", "weights.safetensors", "--steps", "1",
                                         "--lr", "1e-9", "--json"))
         self.assertAlmostEqual(again["accuracy"], found["accuracy_after_fine_tuning"], places=3)
+        # Nearly all of it are workspaces of convolutions, which cannot leave.
         verdict = self.succeed("verify", *NET, "--weights", "weights.safetensors", "--steps", "2",
-                               "--budget", "80%")
+                               "--budget", "12MiB")
         self.assertIn("identical", verdict)
         self.assertIn("has the weights of lenet5, not of small_resnet",
                       self.last_line_of_failure(FAILED, "train", "small_resnet", "--weights",
