@@ -81,6 +81,8 @@ def layer_norms():
 
 def layer_norm_gradients():
     for x, shape, weight, bias, eps in layer_norms():
+        if weight is None:  # torch's own kernel on the CPU cannot be called so.
+            continue
         result, mean, scale = aten.native_layer_norm.default(x, shape, weight, bias, eps)
         yield torch.randn_like(result), x, shape, mean, scale, weight, bias, ALL
 
@@ -100,7 +102,7 @@ def attention_gradients():
 
 def layers():
     """Of an LSTM: input, weights, states, reverse, batch sizes, mode, ..."""
-    for steps, batch, width in ((7, 4, 16), (5, 3, 20)):
+    for steps, batch, width in ((7, 4, 16),):
         yield (floats(steps, batch, 12), floats(4 * width, 12), floats(4 * width, width), floats(4 * width),
                floats(4 * width), floats(batch, width), floats(batch, width), False, [], 2, width, 1, True, False,
                False, True)
