@@ -245,11 +245,16 @@ void Call::bring_back() {
   written_sources.clear();
 }
 
+PrecisionsOf Call::precisions_obeyed() const {
+  if (!effects_.obeys_precision) return PrecisionsOf::kNone;
+  return books_.torch_device().is_cuda() ? PrecisionsOf::kCuda : PrecisionsOf::kCpu;
+}
+
 // With everything in place: what the record says of the state in which the op runs.
 void Call::fill_record(Books::Lock&) {
   if (!record_) return;
   record_->keys = keys_;
-  record_->settings = current_settings(effects_.obeys_precision);
+  record_->settings = current_settings(precisions_obeyed());
   for (Operand& operand : operands_) {
     Ref& ref = record_->refs[operand.ref];
     const RecordP& producer = operand.value->producer;

@@ -48,6 +48,7 @@ class Call {
   void unmark_shared_scratch();
   bool writes_source() const;
   void save_random_state();
+  PrecisionsOf precisions_obeyed() const;
   void fill_record(Books::Lock& lock);
 
   void run_kernel();

@@ -3,6 +3,7 @@
 #include "run/torch/settings.h"
 
 #include <array>
+#include <cstddef>
 
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
@@ -65,15 +66,61 @@ void set_switches(std::uint16_t switches) {
   autograd.set_inference_mode(on(kInferenceMode));
 }
 
-void set_precisions(const Settings& settings) {
-  using at::Float32Backend;
-  using at::Float32Op;
+using at::Float32Backend;
+using at::Float32Op;
+
+constexpr std::array kFloat32Ops = {Float32Op::MATMUL, Float32Op::CONV, Float32Op::RNN};
+
+Float32Backend float32_backend(PrecisionsOf backend) {
+  return backend == PrecisionsOf::kCuda ? Float32Backend::CUDA : Float32Backend::MKLDNN;
+}
+
+Precisions precisions_now(PrecisionsOf backend) {
+  Precisions now{.backend = backend};
+  if (backend == PrecisionsOf::kNone) return now;
+  const at::Context& context = at::globalContext();
+  for (std::size_t i = 0; i < kFloat32Ops.size(); ++i) {
+    now.float32[i] = context.float32Precision(float32_backend(backend), kFloat32Ops[i]);
+  }
+  now.attention_reduces_in_16_bits = context.allowFP16BF16ReductionMathSDP();
+  if (backend == PrecisionsOf::kCpu) {
+    now.float16_reduction = context.allowFP16ReductionCPU() ? 1 : 0;
+    return now;
+  }
+  now.float16_reduction = static_cast<std::uint8_t>(context.allowFP16ReductionCuBLAS());
+  now.bfloat16_reduction = static_cast<std::uint8_t>(context.allowBF16ReductionCuBLAS());
+  now.float16_accumulation = context.allowFP16AccumulationCuBLAS();
+  return now;
+}
+
+// As torch's setters have them: whether sums may be rounded, and whether they may be split.
+bool may_round(std::uint8_t reduction) {
+  return reduction ==
+         static_cast<std::uint8_t>(at::CuBLASReductionOption::AllowReducedPrecisionWithSplitK);
+}
+bool may_split(std::uint8_t reduction) {
+  return reduction != static_cast<std::uint8_t>(
+                          at::CuBLASReductionOption::DisallowReducedPrecisionDisallowSplitK);
+}
+
+void set_precisions(const Precisions& to) {
   at::Context& context = at::globalContext();
-  context.setFloat32Precision(Float32Backend::CUDA, Float32Op::MATMUL,
-                              settings.cuda_matmul_precision);
-  context.setFloat32Precision(Float32Backend::CUDA, Float32Op::CONV, settings.cuda_conv_precision);
-  context.setFloat32Precision(Float32Backend::MKLDNN, Float32Op::MATMUL,
-                              settings.mkldnn_matmul_precision);
+  for (std::size_t i = 0; i < kFloat32Ops.size(); ++i) {
+    context.setFloat32Precision(float32_backend(to.backend), kFloat32Ops[i], to.float32[i]);
+  }
+  context.setAllowFP16BF16ReductionMathSDP(to.attention_reduces_in_16_bits);
+  if (to.backend == PrecisionsOf::kCpu) {
+    // Where the processor cannot, torch refuses to be asked for it.
+    if (context.allowFP16ReductionCPU() != (to.float16_reduction != 0)) {
+      context.setAllowFP16ReductionCPU(to.float16_reduction != 0);
+    }
+    return;
+  }
+  context.setAllowFP16ReductionCuBLAS(may_round(to.float16_reduction),
+                                      may_split(to.float16_reduction));
+  context.setAllowBF16ReductionCuBLAS(may_round(to.bfloat16_reduction),
+                                      may_split(to.bfloat16_reduction));
+  context.setAllowFP16AccumulationCuBLAS(to.float16_accumulation);
 }
 
 // Only what differs: most of these are one store, but the number of threads may start some.
@@ -86,12 +133,8 @@ void change(const Settings& from, const Settings& to) {
   if (from.cuda_autocast_type != to.cuda_autocast_type) {
     at::autocast::set_autocast_dtype(at::kCUDA, static_cast<at::ScalarType>(to.cuda_autocast_type));
   }
-  if (!to.has_precisions) return;
-  if (from.cuda_matmul_precision != to.cuda_matmul_precision ||
-      from.cuda_conv_precision != to.cuda_conv_precision ||
-      from.mkldnn_matmul_precision != to.mkldnn_matmul_precision) {
-    set_precisions(to);
-  }
+  const bool obeys_precision = to.precisions.backend != PrecisionsOf::kNone;
+  if (obeys_precision && from.precisions != to.precisions) set_precisions(to.precisions);
 }
 
 c10::impl::LocalDispatchKeySet local_keys(const Settings& settings) {
@@ -103,41 +146,30 @@ c10::impl::LocalDispatchKeySet local_keys(const Settings& settings) {
 
 }  // namespace
 
-Settings Settings::now(bool with_precisions) {
-  using at::Float32Backend;
-  using at::Float32Op;
+Settings Settings::now(PrecisionsOf backend) {
   const c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
-  Settings settings{
+  return {
       .included_keys = keys.included_.raw_repr(),
       .excluded_keys = keys.excluded_.raw_repr(),
       .threads = at::get_num_threads(),
       .cpu_autocast_type = static_cast<std::int16_t>(at::autocast::get_autocast_dtype(at::kCPU)),
       .cuda_autocast_type = static_cast<std::int16_t>(at::autocast::get_autocast_dtype(at::kCUDA)),
       .switches = switches_now(),
+      .precisions = precisions_now(backend),
   };
-  if (with_precisions) {
-    const at::Context& context = at::globalContext();
-    settings.has_precisions = true;
-    settings.cuda_matmul_precision =
-        context.float32Precision(Float32Backend::CUDA, Float32Op::MATMUL);
-    settings.cuda_conv_precision = context.float32Precision(Float32Backend::CUDA, Float32Op::CONV);
-    settings.mkldnn_matmul_precision =
-        context.float32Precision(Float32Backend::MKLDNN, Float32Op::MATMUL);
-  }
-  return settings;
 }
 
-SettingsP current_settings(bool with_precisions) {
+SettingsP current_settings(PrecisionsOf backend) {
   // Ops with and without precisions take turns.
   thread_local std::array<SettingsP, 2> last_of_kind;
-  SettingsP& last = last_of_kind[with_precisions ? 1 : 0];
-  const Settings now = Settings::now(with_precisions);
+  SettingsP& last = last_of_kind[backend == PrecisionsOf::kNone ? 0 : 1];
+  const Settings now = Settings::now(backend);
   if (!last || *last != now) last = std::make_shared<const Settings>(now);
   return last;
 }
 
 SettingsGuard::SettingsGuard(const Settings& settings)
-    : before_(Settings::now(settings.has_precisions)), differs_(before_ != settings) {
+    : before_(Settings::now(settings.precisions.backend)), differs_(before_ != settings) {
   if (!differs_) return;
   change(before_, settings);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(settings));
@@ -145,7 +177,7 @@ SettingsGuard::SettingsGuard(const Settings& settings)
 
 SettingsGuard::~SettingsGuard() {
   if (!differs_) return;
-  change(Settings::now(before_.has_precisions), before_);
+  change(Settings::now(before_.precisions.backend), before_);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(before_));
 }
 

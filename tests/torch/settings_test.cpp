@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Lowtide Authors
+// SPDX-License-Identifier: MIT
+//
+// Switches of the process that are turned between an op and its replay: what is computed again has
+// the bits of the first time, and the switches stay as the program left them.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "torch/compare.h"
+#include "torch/device.h"
+#include "torch/layers.h"
+#include "torch/training.h"
+
+namespace lowtide::torch_test {
+namespace {
+
+struct Switch {
+  std::string name;
+  // As while the op runs first, and as afterwards.
+  std::function<void(bool is_first)> turn;
+};
+
+void set_convolutions(at::Float32Precision precision) {
+  at::globalContext().setFloat32Precision(at::Float32Backend::MKLDNN, at::Float32Op::CONV,
+                                          precision);
+}
+
+std::vector<Switch> switches() {
+  return {{"Threads", [](bool is_first) { at::set_num_threads(is_first ? 3 : 1); }},
+          {"OneDnn", [](bool is_first) { at::globalContext().setUserEnabledMkldnn(is_first); }},
+          {"PrecisionOfConvolutions", [](bool is_first) {
+             set_convolutions(is_first ? at::Float32Precision::BF16 : at::Float32Precision::IEEE);
+           }}};
+}
+
+// The gradient of a convolution's weight: a sum over pictures and places, which threads, libraries
+// and precisions form in different orders.
+at::Tensor gradient_of_weight(const at::Tensor& pictures, const at::Tensor& gradient) {
+  const at::Tensor weight = at::zeros({64, 32, 3, 3});
+  return std::get<1>(at::convolution_backward(gradient, pictures, weight, c10::nullopt, {1, 1},
+                                              {1, 1}, {1, 1}, false, {0, 0}, 1,
+                                              {false, true, false}));
+}
+
+class TurnedSwitch : public testing::TestWithParam<Switch> {
+ protected:
+  TurnedSwitch() : threads_(at::get_num_threads()) {}
+  ~TurnedSwitch() override {
+    at::set_num_threads(threads_);
+    at::globalContext().setUserEnabledMkldnn(true);
+    set_convolutions(at::Float32Precision::IEEE);
+  }
+
+ private:
+  int threads_;
+};
+
+TEST_P(TurnedSwitch, IsAsItWasForAReplayAndAsItIsAfterwards) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "switches of the CPU's libraries";
+  const at::Tensor pictures = Data(at::kCPU, kSeed).normal({6, 32, 24, 24});
+  const at::Tensor gradient = Data(at::kCPU, kSeed + 1).normal({6, 64, 24, 24});
+  GetParam().turn(true);
+  const at::Tensor first = gradient_of_weight(pictures, gradient);
+  GetParam().turn(false);
+  const at::Tensor second = gradient_of_weight(pictures, gradient);
+  if (first.equal(second)) GTEST_SKIP() << "gives this machine the same bits either way";
+
+  SessionOptions options = options_for(0, Means::kRecompute);
+  options.evict_everything = true;
+  Session session(options);
+  GetParam().turn(true);
+  const at::Tensor evicted = gradient_of_weight(pictures, gradient);
+  GetParam().turn(false);
+  EXPECT_TRUE(evicted.equal(first));
+  EXPECT_GT(session.stats().recomputes, 0);
+  EXPECT_TRUE(gradient_of_weight(pictures, gradient).equal(second));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfTheProcess, TurnedSwitch, testing::ValuesIn(switches()),
+                         [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace lowtide::torch_test
