@@ -133,10 +133,14 @@ class ListOptimizer : public Optimizer {
   std::int64_t steps_done_ = 0;
 };
 
-// The op sequence of _multi_tensor_adam in torch/optim/adam.py, with weight decay.
+enum class Decay { kInGradient, kDecoupled };
+
+// The op sequence of _multi_tensor_adam in torch/optim/adam.py, with weight decay as Adam and as
+// AdamW have it.
 class ForeachAdam final : public ListOptimizer {
  public:
-  using ListOptimizer::ListOptimizer;
+  ForeachAdam(std::vector<at::Tensor> parameters, Decay decay)
+      : ListOptimizer(std::move(parameters)), decay_(decay) {}
 
   std::vector<NamedTensor> state() const override {
     StateList list;
@@ -162,8 +166,12 @@ class ForeachAdam final : public ListOptimizer {
     constexpr double kRate = 0.001, kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8, kDecay = 0.01;
     if (steps_done() == 0) begin();
     at::_foreach_add_(steps_, at::scalar_tensor(1.0, at::kFloat), 1.0);
-    const std::vector<at::Tensor> gradients =
-        at::_foreach_add(plain_gradients, parameters(), kDecay);
+    std::vector<at::Tensor> gradients = plain_gradients;
+    if (decay_ == Decay::kDecoupled) {
+      at::_foreach_mul_(parameters(), 1 - kRate * kDecay);
+    } else {
+      gradients = at::_foreach_add(plain_gradients, parameters(), kDecay);
+    }
     at::_foreach_lerp_(exp_avgs_, gradients, 1 - kBeta1);
     at::_foreach_mul_(exp_avg_sqs_, kBeta2);
     at::_foreach_addcmul_(exp_avg_sqs_, gradients, gradients, 1 - kBeta2);
@@ -180,12 +188,42 @@ class ForeachAdam final : public ListOptimizer {
     at::_foreach_addcdiv_(parameters(), exp_avgs_, denominators, sizes);
   }
 
+  Decay decay_;
   std::vector<at::Tensor> steps_;
   std::vector<at::Tensor> exp_avgs_;
   std::vector<at::Tensor> exp_avg_sqs_;
 };
 
-enum class Decay { kInGradient, kDecoupled };
+// As torch/optim/sgd.py has it on lists, with momentum and weight decay.
+class ForeachSgd final : public ListOptimizer {
+ public:
+  using ListOptimizer::ListOptimizer;
+
+  std::vector<NamedTensor> state() const override {
+    StateList list;
+    for (std::size_t i = 0; i < momentum_.size(); ++i) {
+      list.begin(i);
+      list.add("momentum_buffer", momentum_[i]);
+    }
+    return list.take();
+  }
+
+ private:
+  void update(const std::vector<at::Tensor>& plain_gradients) override {
+    constexpr double kRate = 0.01, kMomentum = 0.9, kDecay = 0.0001;
+    const std::vector<at::Tensor> gradients =
+        at::_foreach_add(plain_gradients, parameters(), kDecay);
+    if (steps_done() == 0) {
+      for (const at::Tensor& gradient : gradients) momentum_.push_back(gradient.clone());
+    } else {
+      at::_foreach_mul_(momentum_, kMomentum);
+      at::_foreach_add_(momentum_, gradients, 1.0);
+    }
+    at::_foreach_add_(parameters(), momentum_, -kRate);
+  }
+
+  std::vector<at::Tensor> momentum_;
+};
 
 // at::_fused_adam_ and at::_fused_adamw_, the latter with amsgrad.
 class FusedAdam final : public ListOptimizer {
@@ -278,7 +316,15 @@ std::unique_ptr<Optimizer> wrap(std::vector<at::Tensor> parameters,
 }
 
 std::unique_ptr<Optimizer> make_foreach_adam(std::vector<at::Tensor> parameters) {
-  return std::make_unique<ForeachAdam>(std::move(parameters));
+  return std::make_unique<ForeachAdam>(std::move(parameters), Decay::kInGradient);
+}
+
+std::unique_ptr<Optimizer> make_foreach_adamw(std::vector<at::Tensor> parameters) {
+  return std::make_unique<ForeachAdam>(std::move(parameters), Decay::kDecoupled);
+}
+
+std::unique_ptr<Optimizer> make_foreach_sgd(std::vector<at::Tensor> parameters) {
+  return std::make_unique<ForeachSgd>(std::move(parameters));
 }
 
 std::unique_ptr<Optimizer> make_fused_adam(std::vector<at::Tensor> parameters) {
@@ -306,6 +352,8 @@ const std::vector<OptimizerRow>& optimizers() {
       {"rmsprop", of_torch<RMSprop>(RMSpropOptions(0.001).momentum(0.9).centered(true))},
       {"lbfgs", of_torch<LBFGS>(LBFGSOptions(0.1).max_iter(3).history_size(4))},
       {"foreach_adam", make_foreach_adam},
+      {"foreach_adamw", make_foreach_adamw},
+      {"foreach_sgd", make_foreach_sgd},
       {"fused_adam", make_fused_adam},
       {"fused_adamw", make_fused_adamw},
       {"fused_sgd", make_fused_sgd},

@@ -39,12 +39,14 @@ struct OptimizerRow {
 };
 
 // torch's SGD, Adam, AdamW, Adagrad, RMSprop and LBFGS with the options that change what they keep;
-// Adam on _foreach ops as torch/optim/adam.py writes it; the fused kernels.
+// Adam, AdamW and SGD on _foreach ops as torch/optim writes them; the fused kernels.
 const std::vector<OptimizerRow>& optimizers();
 
 std::unique_ptr<Optimizer> wrap(std::vector<at::Tensor> parameters,
                                 std::unique_ptr<torch::optim::Optimizer> optimizer);
 std::unique_ptr<Optimizer> make_foreach_adam(std::vector<at::Tensor> parameters);
+std::unique_ptr<Optimizer> make_foreach_adamw(std::vector<at::Tensor> parameters);
+std::unique_ptr<Optimizer> make_foreach_sgd(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> make_fused_adam(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> make_fused_adamw(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> make_fused_sgd(std::vector<at::Tensor> parameters);
