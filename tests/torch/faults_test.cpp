@@ -12,19 +12,24 @@
 #include "lowtide/session.h"
 #include "torch/compare.h"
 #include "torch/device.h"
+#include "torch/meter.h"
 #include "torch/plain_run.h"
 #include "torch/program.h"
 
 namespace lowtide::torch_test {
 namespace {
 
-// torch's own CPU allocator, but some of its allocations fail.
+// The meter, but some of its allocations fail.
 class FailingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
+    if (bytes < kLeastBytes) return base_->allocate(bytes);
     const std::int64_t left = left_.fetch_sub(1);
-    const bool fails = is_on_ && bytes >= kLeastBytes && (left == 0 || (left < 0 && for_good_));
-    if (fails) throw std::bad_alloc();
+    const bool fails = is_on_ && (left == 0 || (left < 0 && for_good_));
+    if (fails) {
+      failures_.fetch_add(1);
+      throw std::bad_alloc();
+    }
     return base_->allocate(bytes);
   }
   c10::DeleterFnPtr raw_deleter() const override { return base_->raw_deleter(); }
@@ -38,12 +43,20 @@ class FailingAllocator final : public c10::Allocator {
     is_on_ = true;
   }
   void stop_failing() { is_on_ = false; }
+  // How many allocations have failed.
+  std::int64_t failures() const { return failures_; }
 
  private:
-  // Torch itself may die of a failing allocation of a few bytes.
+  // Torch itself may die of a failing allocation of a few bytes, so only others count.
   static constexpr std::size_t kLeastBytes = 4096;
-  c10::Allocator* base_ = c10::GetDefaultCPUAllocator();
+  static c10::Allocator* meter() {
+    install_meter();
+    return c10::GetCPUAllocator();
+  }
+
+  c10::Allocator* base_ = meter();
   std::atomic<std::int64_t> left_{0};
+  std::atomic<std::int64_t> failures_{0};
   std::atomic<bool> for_good_{false};
   std::atomic<bool> is_on_{false};
 };
@@ -61,20 +74,25 @@ FailingAllocator& failing() {
 
 constexpr int kSteps = 3;
 
-// One run in which memory fails. True: it came through, with the right bits.
+// One run in which memory fails. True: it came through, with the right bits. Either way nothing is
+// kept of it.
 bool survives(const Program& failing_program, const PlainRun& wanted, std::int64_t budget_bytes,
               std::int64_t allocation, bool for_good) {
   const SessionOptions options = options_for(budget_bytes);
+  const std::int64_t held_before = metered_bytes();
+  bool came_through = false;
   failing().fail_at(allocation, for_good);
   try {
     const ManagedRun run = run_managed(failing_program, options, wanted);
     failing().stop_failing();
     EXPECT_FALSE(run.difference) << *run.difference << " after failure " << allocation;
-    return true;
+    came_through = true;
   } catch (const OutOfMemory&) {
     failing().stop_failing();
-    return false;
   }
+  EXPECT_GT(metered_peak_bytes(), held_before);
+  EXPECT_EQ(metered_bytes(), held_before) << "after failure " << allocation;
+  return came_through;
 }
 
 class FailingMemory : public testing::TestWithParam<bool> {};
@@ -86,13 +104,17 @@ TEST_P(FailingMemory, EndsInTheRightBitsOrInATypedError) {
   const std::int64_t budget = plain.budget(60);
   int survived = 0;
   int stopped = 0;
-  for (std::int64_t allocation = 1; allocation < 4000; allocation += 97) {
+  int hit = 0;
+  for (std::int64_t allocation = 1; allocation < 700; allocation += 17) {
+    const std::int64_t failures_before = failing().failures();
     ++(survives(chosen, plain.run, budget, allocation, GetParam()) ? survived : stopped);
+    if (failing().failures() > failures_before) ++hit;
     // Nothing is left behind: the same program runs as if nothing had been.
     const bool is_checked = allocation % 5 == 0;
     EXPECT_TRUE(!is_checked || survives(chosen, plain.run, budget, 1 << 30, false));
   }
   EXPECT_GT(survived + stopped, 40);
+  EXPECT_GT(hit, 30);
   EXPECT_GT(GetParam() ? stopped : survived, 0);
 }
 
