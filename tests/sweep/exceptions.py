@@ -40,3 +40,18 @@ EXCEPTIONS = [
     ("tensor_split", "recompute", READS_SPLITS),
     ("tensordot", "host", RESIZES_OUT),
 ]
+
+# Ops none of whose samples make the sessions move anything, or compute anything again, with the
+# reason. A row that is no longer needed fails.
+NOTHING_THERE = "what is tried of it has no elements, or fails in plain torch too"
+NEVER_MOVED = {
+    "broadcast_shapes": "takes and gives no tensors",
+    "nn.functional.unfold": NOTHING_THERE,
+}
+NEVER_REPLAYED = {
+    **NEVER_MOVED,
+    **dict.fromkeys(("arange", "empty", "empty_permuted", "empty_strided", "eye", "full", "linspace",
+                     "logspace", "ones", "randint", "randn", "scalar_tensor", "tril_indices",
+                     "triu_indices", "zeros"), "makes a source, which is never dropped"),
+    "linalg.eig": NOTHING_THERE,
+}

@@ -63,6 +63,16 @@ class Sweep(unittest.TestCase):
         for what in ("drops", "moves", "recomputes"):
             self.assertGreater(counts[what], 10 * self.findings.operators, counts)
 
+    def test_each_op_was_moved_and_replayed(self):
+        """Or else the sweeps say nothing of it."""
+        for what, known in (("moves", exceptions.NEVER_MOVED),
+                            ("recomputes", exceptions.NEVER_REPLAYED)):
+            idle = {op for op, counts in self.findings.counts_of.items() if not counts[what]}
+            with self.subTest(what):
+                self.assertFalse(sorted(idle - set(known)), f"no {what} at all")
+            stale = set(known) & set(self.findings.counts_of) - idle
+            self.assertFalse(sorted(stale), f"{what} are seen now; remove them from exceptions.py")
+
     @unittest.skipIf(NAMES or samples.SAMPLES != samples.DEFAULT_SAMPLES, "other samples are tried")
     def test_every_exception_is_needed(self):
         stale = sorted(self.expected - set(self.findings.messages))

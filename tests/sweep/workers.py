@@ -27,8 +27,9 @@ class Findings:
         self.messages = collections.defaultdict(list)
         # Name of a form -> samples that were compared.
         self.samples = collections.Counter()
-        # What the sessions did, all together.
+        # What the sessions did, all together, and for each op.
         self.counts = collections.Counter()
+        self.counts_of = {}
         # Op -> samples that do not work without a session either.
         self.skipped = {}
         # Operators underneath: (name, overload); and (name, overload, argument) that changed, and
@@ -44,6 +45,8 @@ class Findings:
             self.messages[name, sweep].append(message)
         self.samples.update(report.samples)
         self.counts.update(report.counts)
+        if report.samples:
+            self.counts_of[name] = report.counts
         if report.skipped:
             self.skipped[name] = report.skipped
         self.reached |= report.reached
