@@ -38,6 +38,10 @@ enum class Means : std::uint8_t {
   kMixed,
 };
 
+/// What torch's allocator takes from a GPU comes in pieces of 2 and 20 MiB, so smaller budgets than
+/// this cannot cap it; see SessionOptions::cap_reserved.
+inline constexpr std::int64_t kLeastReservedBudgetBytes = std::int64_t{200} << 20;
+
 struct SessionOptions {
   /// "8GiB", "1.5GiB", "600MB": the cap on what torch's allocator holds on the device. Empty: no
   /// cap; the session only watches.
@@ -73,9 +77,8 @@ struct SessionOptions {
   bool step_aside = true;
   /// Evicts everything that an op used as soon as the op is done: slow, for tests.
   bool evict_everything = false;
-  /// On a GPU: the budget also caps what torch's allocator takes from the device, which it does in
-  /// pieces of 2 and 20 MiB; so budgets below some 200 MiB want this off. Off: only what it hands
-  /// out.
+  /// On a GPU: the budget also caps what torch's allocator takes from the device; budgets below
+  /// kLeastReservedBudgetBytes want this off. Off: only what it hands out.
   bool cap_reserved = true;
   /// On a GPU: lets torch's allocator grow its segments, so that it reserves hardly more than it
   /// hands out.

@@ -136,7 +136,9 @@ std::int64_t measure_peak(const Options& options, const Pictures& pictures) {
 }
 
 Outcome train_inside(std::int64_t budget_bytes, const Options& options, const Pictures& pictures) {
-  Session session({.budget = std::to_string(budget_bytes), .device = options.device});
+  Session session({.budget = std::to_string(budget_bytes),
+                   .device = options.device,
+                   .cap_reserved = budget_bytes >= kLeastReservedBudgetBytes});
   return train("budgeted", options, pictures, options.steps, &session);
 }
 

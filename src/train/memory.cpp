@@ -8,10 +8,8 @@
 namespace lowtide::train {
 namespace {
 
-constexpr std::int64_t kSmallBudgetBytes = std::int64_t{200} << 20;
-
 bool is_small(std::int64_t budget_bytes, const std::string& device) {
-  return budget_bytes > 0 && budget_bytes < kSmallBudgetBytes && device.starts_with("cuda");
+  return budget_bytes > 0 && budget_bytes < kLeastReservedBudgetBytes && device.starts_with("cuda");
 }
 
 Means means_of(const MemoryOptions& memory) {
@@ -48,7 +46,7 @@ std::int64_t measure_plain_peak(const TrainingOptions& options,
 
 std::string note_on_budget(std::int64_t budget_bytes, const std::string& device) {
   if (!is_small(budget_bytes, device)) return "";
-  return base::concat("the budget is below ", base::format_bytes(kSmallBudgetBytes),
+  return base::concat("the budget is below ", base::format_bytes(kLeastReservedBudgetBytes),
                       ": it caps what torch's allocator hands out, not what that takes from the "
                       "GPU");
 }
