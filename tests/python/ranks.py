@@ -4,6 +4,7 @@
 
 usage: ranks.py ddp|fsdp FOLDER; each rank writes its parameters and statistics there."""
 
+import os
 import pathlib
 import sys
 
@@ -13,8 +14,16 @@ from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 
+def tell(phase):
+    """For who wants to know how far a rank came that was ended by a signal."""
+    # In one piece: the ranks share the pipe.
+    sys.stderr.write(f"rank {os.environ['RANK']} {phase}\n")
+    sys.stderr.flush()
+
+
 def main(kind, folder):
     dist.init_process_group("gloo")
+    tell("is connected")
     torch.manual_seed(1)
     model = torch.nn.Sequential(*[layer for _ in range(6) for layer in (
         torch.nn.Linear(128, 128), torch.nn.GELU())])
@@ -38,7 +47,9 @@ def main(kind, folder):
     if "lowtide" in sys.modules:
         result["stats"] = sys.modules["lowtide"].memory_stats()
     torch.save(result, pathlib.Path(folder) / f"{dist.get_rank()}.pt")
+    tell("has written its results")
     dist.destroy_process_group()
+    tell("has left the group")
 
 
 main(*sys.argv[1:])

@@ -136,11 +136,27 @@ class Scripts(unittest.TestCase):
                 self.assertNotIn("Traceback", result.stderr)
 
 
+def fell_at_the_end(result):
+    """Whether a rank was ended by torch itself while Python took it down, all work being done: with two
+    of 65 plain FSDP2 runs on a busy machine (torch 2.11) that is so."""
+    return (result.returncode != 0 and "terminate called without an active exception" in result.stderr
+            and all(f"rank {rank} has left the group" in result.stderr for rank in range(2)))
+
+
+def run_ranks(*words):
+    """Under torchrun, and anew after such an end."""
+    for _ in range(4):
+        result = run([sys.executable, "-m", "torch.distributed.run", "--standalone",
+                      "--nproc-per-node", "2", *words])
+        if not fell_at_the_end(result):
+            break
+    return result
+
+
 class Ranks(unittest.TestCase):
     def train(self, kind, *before):
         with tempfile.TemporaryDirectory() as folder:
-            result = run([sys.executable, "-m", "torch.distributed.run", "--standalone",
-                          "--nproc-per-node", "2", *before, str(HERE / "ranks.py"), kind, folder])
+            result = run_ranks(*before, str(HERE / "ranks.py"), kind, folder)
             self.assertEqual(result.returncode, 0, result.stderr[-3000:])
             return [torch.load(pathlib.Path(folder) / f"{rank}.pt") for rank in range(2)], result
 
