@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct Tier {
   double latency_seconds = 0;
   /// The share of its speed that each direction keeps while both are busy.
   double duplex = 1;
+  /// Whether the device goes on computing while it copies to and from this tier, if that is host
+  /// memory. False where it copies by itself, as a CPU does: then it does nothing else meanwhile.
+  bool copies_beside_work = true;
 };
 
 /// How torch's caching allocator turns requests into segments (defaults: torch 2.11).
@@ -54,6 +58,9 @@ struct Machine {
   /// Host time that a run under a plan takes beyond that: for each op, and for each action.
   double watch_seconds = 0;
   double action_seconds = 0;
+  /// A copy between the device and host memory is not begun while more bytes than this would be on
+  /// the way in its direction, unless there are none (docs/plan-format.md).
+  std::int64_t most_bytes_in_flight = std::numeric_limits<std::int64_t>::max();
 
   const Tier& tier(TierId id) const { return tiers[id.slot()]; }
 };

@@ -16,8 +16,9 @@ enum class StallCause : std::uint8_t {
   kRoom,   // a value was still on its way out, and its bytes were needed
   kHost,   // the host had not issued the op yet
   kDrain,  // copies were still under way when the last op had ended
+  kCopy,   // it copied a value itself: Tier::copies_beside_work
 };
-inline constexpr std::size_t kStallCauses = 4;
+inline constexpr std::size_t kStallCauses = 5;
 std::string_view to_string(StallCause cause);
 
 struct Stall {

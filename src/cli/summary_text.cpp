@@ -34,6 +34,8 @@ std::string cause_text(StallCause cause) {
       return "for the host to issue ops";
     case StallCause::kDrain:
       return "for copies after the last op";
+    case StallCause::kCopy:
+      return "to copy values by itself";
   }
   return "";
 }

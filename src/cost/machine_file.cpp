@@ -47,6 +47,7 @@ Tier read_tier(const JsonReader& in) {
   tier.duplex = in.number("duplex", tier.duplex);
   LT_REQUIRE(tier.duplex > 0 && tier.duplex <= 1, in.path(),
              ".duplex: expected a share above 0 and up to 1, found ", tier.duplex);
+  tier.copies_beside_work = in.boolean("copies_beside_work", tier.copies_beside_work);
   return tier;
 }
 
@@ -68,7 +69,8 @@ json tier_json(const Tier& tier) {
           {"write_bytes_per_second", tier.write_bytes_per_second},
           {"read_bytes_per_second", tier.read_bytes_per_second},
           {"latency_seconds", tier.latency_seconds},
-          {"duplex", tier.duplex}};
+          {"duplex", tier.duplex},
+          {"copies_beside_work", tier.copies_beside_work}};
 }
 
 json allocator_json(const AllocatorRules& rules) {
@@ -109,6 +111,8 @@ Machine parse_machine(std::string_view text) {
   machine.launch_seconds = not_negative(in, "launch_seconds", 0);
   machine.watch_seconds = not_negative(in, "watch_seconds", 0);
   machine.action_seconds = not_negative(in, "action_seconds", 0);
+  machine.most_bytes_in_flight =
+      positive_bytes(in, "most_bytes_in_flight", machine.most_bytes_in_flight);
   return machine;
 }
 
@@ -124,7 +128,8 @@ std::string print_machine(const Machine& machine) {
                 {"op_seconds", machine.op_seconds},
                 {"launch_seconds", machine.launch_seconds},
                 {"watch_seconds", machine.watch_seconds},
-                {"action_seconds", machine.action_seconds}};
+                {"action_seconds", machine.action_seconds},
+                {"most_bytes_in_flight", machine.most_bytes_in_flight}};
   for (const Tier& tier : machine.tiers) document["tiers"].push_back(tier_json(tier));
   return document.dump(1) + "\n";
 }

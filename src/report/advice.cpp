@@ -174,7 +174,8 @@ class Adviser {
     const auto stalled = [&](StallCause cause) {
       return after().stall_seconds[static_cast<std::size_t>(cause)];
     };
-    const double for_copies = stalled(StallCause::kFetch) + stalled(StallCause::kRoom);
+    const double for_copies =
+        stalled(StallCause::kFetch) + stalled(StallCause::kRoom) + stalled(StallCause::kCopy);
     if (study_.planned && ratio(for_copies, after().seconds) > kWorthTime) {
       add("The link is the bottleneck",
           concat("The device waits ", format_seconds(for_copies), " a step (",

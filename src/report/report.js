@@ -14,6 +14,7 @@
   const CAUSES = {
     fetch: "waits for a value to come back", room: "waits for a value to leave",
     host: "waits for the host to issue work", drain: "waits for the last copies",
+    copy: "copies by itself",
   };
 
   // A device that waits for its host does so without a plan too.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -23,6 +24,8 @@ struct GuidanceOptions {
   // What torch's allocator takes from the device is capped too.
   bool caps_reserved = true;
   bool expandable_segments = true;
+  // See Machine.
+  std::int64_t most_bytes_in_flight = std::numeric_limits<std::int64_t>::max();
   // Training waits for each plan: for tests.
   bool waits_for_plans = false;
 };

@@ -239,6 +239,7 @@ GuidanceOptions Impl::guidance_options() const {
           .spill_file = spill_file_,
           .caps_reserved = options_.cap_reserved && managed_.device.reserves(),
           .expandable_segments = options_.expandable_segments,
+          .most_bytes_in_flight = rules_.most_bytes_in_flight,
           .waits_for_plans = options_.wait_for_plans};
 }
 

@@ -40,11 +40,13 @@ Machine machine_of(const engine::Device& device, const GuidanceOptions& options)
   machine.memory_bytes_per_second = rate(device.memory_seconds(kLargeCopyBytes));
   machine.op_seconds = device.memory_seconds(0);
   machine.launch_seconds = device.memory_seconds(0);
+  machine.most_bytes_in_flight = options.most_bytes_in_flight;
   machine.tiers = {{.name = "host",
                     .capacity_bytes = options.host_cap_bytes,
                     .write_bytes_per_second = rate(device.copy_out_seconds(kLargeCopyBytes)),
                     .read_bytes_per_second = rate(device.copy_in_seconds(kLargeCopyBytes)),
-                    .latency_seconds = device.copy_in_seconds(1)}};
+                    .latency_seconds = device.copy_in_seconds(1),
+                    .copies_beside_work = device.copies_beside_work()}};
   if (const tier::SpillFile* file = options.spill_file.get()) {
     machine.tiers.push_back({.name = "disk",
                              .capacity_bytes = file->cap_bytes(),

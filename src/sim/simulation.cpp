@@ -18,7 +18,9 @@ Simulation::Simulation(const Problem& problem, const Plan& plan, DeviceMemory me
       links_(machine_.tiers),
       clocks_(links_, timeline_),
       memory_(std::move(memory)),
-      tier_bytes_(machine_.tiers.size(), 0) {
+      tier_bytes_(machine_.tiers.size(), 0),
+      outwards_(machine_.most_bytes_in_flight),
+      inwards_(machine_.most_bytes_in_flight) {
   values_.reserve(trace_.values().size());
   for (const Value& value : trace_.values()) {
     Whereabouts& where = values_.emplace_back();
@@ -74,7 +76,7 @@ TickUse Simulation::run_tick(Tick tick) {
 
   issue(tick);
   for (const std::int32_t index : schedule_.at(tick).waits) {
-    await_fetch(std::get<Fetch>(plan_.actions[static_cast<std::size_t>(index)]));
+    await_fetch(std::get<Fetch>(plan_.actions[static_cast<std::size_t>(index)]), index);
   }
   prelude(tick);
   if (!is_end) run_op(tick, op_);
@@ -92,12 +94,13 @@ TickUse Simulation::run_tick(Tick tick) {
 }
 
 void Simulation::issue(Tick tick) {
+  begin_waiting_fetches();
   for (const std::int32_t index : schedule_.at(tick).issues) {
-    const Action& action = take_action(index);
+    const Action& action = plan_.actions[static_cast<std::size_t>(index)];
     if (const auto* fetch = std::get_if<Fetch>(&action)) {
-      issue_fetch(*fetch);
+      begin_or_wait(*fetch, index);
     } else {
-      decode(std::get<Decode>(action).value);
+      decode(std::get<Decode>(take_action(index)).value);
     }
   }
 }
@@ -126,11 +129,15 @@ void Simulation::release(Tick tick) {
     }
   }
   for (const ValueId value : schedule_.holds_ending(tick)) let_go(value);
+  begin_waiting_moves(false);
   for (const std::int32_t index : schedule_.at(tick).releases) {
-    const Action& action = take_action(index);
+    const Action& action = plan_.actions[static_cast<std::size_t>(index)];
     if (const auto* moved = std::get_if<Move>(&action)) {
-      move(*moved);
-    } else if (const auto* encoded = std::get_if<Encode>(&action)) {
+      begin_or_wait(*moved, index);
+      continue;
+    }
+    take_action(index);
+    if (const auto* encoded = std::get_if<Encode>(&action)) {
       encode(encoded->value, codec_named(encoded->value, encoded->codec));
     } else {
       drop(std::get<Drop>(action).value);
@@ -145,6 +152,7 @@ const Action& Simulation::take_action(std::int32_t index) {
 }
 
 void Simulation::finish() {
+  begin_waiting_moves(true);
   const Links::CopyId last = links_.finish_all();
   if (last != Links::kNone) {
     clocks_.stall_until(links_.finish_time(last), StallCause::kDrain,
@@ -176,6 +184,7 @@ void Simulation::catch_up() {
     if (!note.frees_device) continue;
     if (stays_) stays_->close(memory_.leaving(0).piece.block, op_, links_.finish_time(id));
     timeline_.departures.push_back({.value = memory_.leaving(0).value, .op = op_});
+    outwards_.end(at(memory_.leaving(0).value).bytes);
     for (const ValueId fetched : memory_.end_leaving(id)) allocate_fetched(fetched);
   }
 }

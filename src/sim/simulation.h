@@ -16,6 +16,7 @@
 #include "sim/device_memory.h"
 #include "sim/links.h"
 #include "sim/step_log.h"
+#include "sim/traffic.h"
 #include "sim/whereabouts.h"
 
 namespace lowtide::sim {
@@ -32,6 +33,9 @@ using trace::Tick;
 // is
 //   room for it; until there is, its bytes are not taken. From a further tier it is read into host
 //   memory first, which needs no room on the device, and lies there until it has come.
+// - Copies that there are too many bytes on the way for wait for others of their direction, in the
+//   order of the plan: a move until bytes have left, a fetch until what was fetched before is
+//   waited for; but no longer than until its own value is waited for, or the step ends.
 // - Whatever else needs room waits on the device. With no pending move left to wait for, it goes
 //   over the budget.
 // - Work for the host's processor starts when the device comes to its tick and its inputs have
@@ -90,9 +94,21 @@ class Simulation {
   void require_inputs(OpId id, const Way& way, bool is_replay);
   Way way_of(OpId id) const;
 
+  void begin_or_wait(const Move& action, std::int32_t index);
+  void begin_waiting_moves(bool all);
   void move(const Move& action);
+  void begin_or_wait(const Fetch& action, std::int32_t index);
+  void begin_waiting_fetches();
   void issue_fetch(const Fetch& action);
-  void await_fetch(const Fetch& action);
+  void await_fetch(const Fetch& action, std::int32_t index);
+  // An incoming value is there as soon as its copy has ended.
+  void arrive(ValueId value);
+  // A move of it that has not begun never will. False: there is none.
+  bool keep_back(ValueId value);
+  // Whether the copy from host memory to the device waits until the device needs the value.
+  bool is_copied_on_arrival(const Whereabouts& where) const;
+  // The device does nothing else until the copy has ended, if it copies by itself.
+  void give_time_to(Links::CopyId copy, ValueId value);
   Links::CopyId find_room_for_fetch(ValueId value);
   void allocate_fetched(ValueId value);
   void encode(ValueId value, const CodecOption& codec);
@@ -160,6 +176,9 @@ class Simulation {
   std::vector<LastReader> last_readers_;
   // By tier.
   std::vector<std::int64_t> tier_bytes_;
+  // Between the device and host memory.
+  Traffic outwards_;
+  Traffic inwards_;
   // By copy.
   std::vector<Note> notes_;
   // Null: nobody wants to know.

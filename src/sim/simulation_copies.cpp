@@ -25,6 +25,45 @@ const CodecOption& Simulation::codec_named(ValueId value, std::string_view name)
   return storage.codecs[static_cast<std::size_t>(plan::codec_index(storage, name))];
 }
 
+void Simulation::begin_or_wait(const Move& action, std::int32_t index) {
+  if (outwards_.is_waited_for() || !outwards_.has_room_for(at(action.value).bytes)) {
+    outwards_.wait(index);
+    return;
+  }
+  take_action(index);
+  move(action);
+}
+
+void Simulation::begin_waiting_moves(bool all) {
+  while (outwards_.is_waited_for()) {
+    const auto& first = std::get<Move>(plan_.actions[static_cast<std::size_t>(outwards_.first())]);
+    if (!all && !outwards_.has_room_for(at(first.value).bytes)) return;
+    const std::int32_t index = outwards_.take_first();
+    // It may have been let go of meanwhile.
+    if (!at(first.value).is_raw()) continue;
+    take_action(index);
+    move(first);
+  }
+}
+
+bool Simulation::keep_back(ValueId value) {
+  const auto& actions = plan_.actions;
+  return outwards_.take_if([&](std::int32_t index) {
+    return std::get<Move>(actions[static_cast<std::size_t>(index)]).value == value;
+  });
+}
+
+// A device that copies by itself computes while a disk is read.
+bool Simulation::is_copied_on_arrival(const Whereabouts& where) const {
+  return where.tier != kHostTier && !machine_.tier(kHostTier).copies_beside_work;
+}
+
+void Simulation::give_time_to(Links::CopyId copy, ValueId value) {
+  if (machine_.tier(kHostTier).copies_beside_work) return;
+  clocks_.stall_until(links_.finish_time(copy), StallCause::kCopy, value);
+  catch_up();
+}
+
 void Simulation::move(const Move& action) {
   Whereabouts& where = at(action.value);
   require(where.is_raw(), "a move takes", action.value, "is not on the device");
@@ -37,6 +76,7 @@ void Simulation::move(const Move& action) {
   const Links::CopyId out = add_copy(action.value, kHostTier, Direction::kToTier, bytes, start, {});
   notes_.back().frees_device = true;
   memory_.start_leaving(action.value, out, piece);
+  outwards_.begin(where.bytes);
   where.on_device = OnDevice::kAbsent;
   where.arrival = out;
   if (action.tier != kHostTier) {
@@ -44,6 +84,31 @@ void Simulation::move(const Move& action) {
     stage_until_last_copy_ends(bytes);
   }
   enter_tier(action.value, action.tier);
+  give_time_to(out, action.value);
+}
+
+void Simulation::begin_or_wait(const Fetch& action, std::int32_t index) {
+  // Its bytes never went, and now they stay.
+  if (keep_back(action.value)) return;
+  if (inwards_.is_waited_for() || !inwards_.has_room_for(at(action.value).bytes)) {
+    inwards_.wait(index);
+    return;
+  }
+  take_action(index);
+  issue_fetch(action);
+}
+
+void Simulation::begin_waiting_fetches() {
+  while (inwards_.is_waited_for()) {
+    const auto& first = std::get<Fetch>(plan_.actions[static_cast<std::size_t>(inwards_.first())]);
+    const Whereabouts& where = at(first.value);
+    if (!inwards_.has_room_for(where.bytes)) return;
+    const std::int32_t index = inwards_.take_first();
+    // It may have been let go of meanwhile.
+    if (where.on_device != OnDevice::kAbsent || !where.tier.valid()) continue;
+    take_action(index);
+    issue_fetch(first);
+  }
 }
 
 void Simulation::issue_fetch(const Fetch& action) {
@@ -55,14 +120,20 @@ void Simulation::issue_fetch(const Fetch& action) {
           action.value, "is needed before it is issued");
   const double start = clocks_.issue(machine_.launch_seconds);
   where.on_device = OnDevice::kIncoming;
+  inwards_.begin(where.bytes);
   const Links::CopyId room = find_room_for_fetch(action.value);
   const std::int64_t bytes = tier_bytes(action.value);
   Links::CopyId arrival = where.arrival;
   if (where.tier != kHostTier) {
     arrival = add_copy(action.value, where.tier, Direction::kFromTier, bytes, start, {arrival});
   }
-  where.fetch =
-      add_copy(action.value, kHostTier, Direction::kFromTier, bytes, start, {arrival, room});
+  if (is_copied_on_arrival(where)) {
+    where.fetch = arrival;
+  } else {
+    where.fetch =
+        add_copy(action.value, kHostTier, Direction::kFromTier, bytes, start, {arrival, room});
+    give_time_to(where.fetch, action.value);
+  }
   if (where.tier != kHostTier) stage_until_last_copy_ends(bytes);
 }
 
@@ -87,12 +158,28 @@ void Simulation::allocate_fetched(ValueId value) {
       allocate(device_bytes(form.codec->bytes), at(value).kind, trace_.value(value).storage);
 }
 
-void Simulation::await_fetch(const Fetch& action) {
-  Whereabouts& where = at(action.value);
-  if (where.on_device != OnDevice::kIncoming) return;  // it died on the way
-  clocks_.wait_for(std::exchange(where.fetch, Links::kNone), action.value);
-  leave_tier(action.value);
+void Simulation::arrive(ValueId value) {
+  Whereabouts& where = at(value);
+  clocks_.wait_for(std::exchange(where.fetch, Links::kNone), value);
+  if (is_copied_on_arrival(where)) {
+    clocks_.settle();
+    give_time_to(add_copy(value, kHostTier, Direction::kFromTier, tier_bytes(value),
+                          clocks_.issue(machine_.launch_seconds), {}),
+                 value);
+  }
+  inwards_.end(where.bytes);
   where.on_device = OnDevice::kRaw;
+}
+
+void Simulation::await_fetch(const Fetch& action, std::int32_t index) {
+  Whereabouts& where = at(action.value);
+  if (inwards_.take_if([index](std::int32_t waiting) { return waiting == index; })) {
+    take_action(index);
+    issue_fetch(action);
+  }
+  if (where.on_device != OnDevice::kIncoming) return;  // it died on the way
+  arrive(action.value);
+  leave_tier(action.value);
   if (!where.has_codec) return;
   begin_work(machine_.launch_seconds, 0);
   finish_decoding(action.value);
@@ -152,8 +239,7 @@ void Simulation::let_go(ValueId value) {
   Whereabouts& where = at(value);
   if (where.on_device == OnDevice::kIncoming) {
     // Its bytes cannot be had before the copy has ended.
-    clocks_.wait_for(std::exchange(where.fetch, Links::kNone), value);
-    where.on_device = OnDevice::kRaw;
+    arrive(value);
   }
   // The tier first: it counts the bytes of the form that is there.
   if (where.tier.valid()) leave_tier(value);

@@ -257,5 +257,132 @@ op f2 forward : b -> d free a
   EXPECT_EQ(timeline.ticks.back().total_bytes(), 2);
 }
 
+// --- A bound on what is on the way. ---
+
+// Runs plainly at 0-1, 1-2, 2-4, 4-14, 14-15 and 15-16 seconds.
+constexpr std::string_view kTwoIdle = R"(
+storage a 4 activation
+storage b 3 activation
+storage c 1 activation
+storage d 1 activation
+storage e 1 activation
+storage f 1 activation end
+op f0 forward : -> a
+op f1 forward : -> b
+op f2 forward device=2 : -> c
+op f3 forward device=10 : -> d
+op f4 forward : a -> e
+op f5 forward : b -> f
+)";
+
+// "0 at 1;" for every action of the plan that was carried out.
+std::string actions_done(const Timeline& timeline) {
+  std::string text;
+  for (const ActionDone& done : timeline.actions) {
+    text += std::to_string(done.action) + " at " + std::to_string(done.op.index) + ";";
+  }
+  return text;
+}
+
+TEST(BytesInFlight, AMoveWaitsUntilThoseBeforeItHaveLeft) {
+  TestStep step(kTwoIdle);
+  const char* const plan =
+      "move a.0 host after 1\nmove b.0 host after 1\n"
+      "fetch a.0 issue 4 need 4\nfetch b.0 issue 5 need 5\n";
+  EXPECT_EQ(actions_done(step.run(plan)), "0 at 1;1 at 1;2 at 4;3 at 5;");
+  step.problem.machine.most_bytes_in_flight = 7;
+  EXPECT_EQ(actions_done(step.run(plan)), "0 at 1;1 at 1;2 at 4;3 at 5;");
+  step.problem.machine.most_bytes_in_flight = 6;
+  const Timeline timeline = step.run(plan);
+  // The first leaves from 2 to 6, in op 3, at whose end the second begins.
+  EXPECT_EQ(actions_done(timeline), "0 at 1;1 at 3;2 at 4;3 at 5;");
+  ASSERT_EQ(timeline.departures.size(), 2U);
+  EXPECT_EQ(timeline.departures[0].op, OpId{3});
+  EXPECT_EQ(timeline.departures[1].op, OpId{4}) << "from 14 to 17, while a is waited for";
+}
+
+TEST(BytesInFlight, WhatIsLargerThanTheBoundGoesAlone) {
+  TestStep step(kTwoIdle);
+  step.problem.machine.most_bytes_in_flight = 1;
+  EXPECT_EQ(actions_done(step.run("move a.0 host after 1\nfetch a.0 issue 4 need 4\n")),
+            "0 at 1;1 at 4;");
+}
+
+TEST(BytesInFlight, AFetchWaitsUntilThoseBeforeItAreUsed) {
+  TestStep step(kTwoIdle);
+  step.problem.machine.tiers[0].write_bytes_per_second = 4;
+  const char* const plan =
+      "move a.0 host after 0\nmove b.0 host after 1\n"
+      "fetch a.0 issue 3 need 4\nfetch b.0 issue 3 need 5\n";
+  step.problem.machine.most_bytes_in_flight = 7;
+  EXPECT_EQ(actions_done(step.run(plan)), "0 at 0;1 at 1;2 at 3;3 at 3;");
+  EXPECT_EQ(step.run(plan).total_stall_seconds(), 0);
+  // Until op 4 has used the first it counts; so the second begins with op 5, which waits for it.
+  step.problem.machine.most_bytes_in_flight = 6;
+  const Timeline timeline = step.run(plan);
+  EXPECT_EQ(actions_done(timeline), "0 at 0;1 at 1;2 at 3;3 at 5;");
+  EXPECT_EQ(step.stalls(timeline), "fetch b.0 at 5 for 3;");
+}
+
+TEST(BytesInFlight, AFetchThatWaitsBeginsWhenItsValueIsNeeded) {
+  TestStep step(kTwoIdle);
+  step.problem.machine.tiers[0].write_bytes_per_second = 4;
+  step.problem.machine.most_bytes_in_flight = 6;
+  const Timeline timeline = step.run(
+      "move a.0 host after 0\nmove b.0 host after 1\n"
+      "fetch b.0 issue 3 need 5\nfetch a.0 issue 3 need 4\n");
+  EXPECT_EQ(actions_done(timeline), "0 at 0;1 at 1;2 at 3;3 at 4;");
+}
+
+TEST(BytesInFlight, WhatIsFetchedBeforeItsMoveBeganStays) {
+  TestStep step(kTwoIdle);
+  step.problem.machine.most_bytes_in_flight = 6;
+  step.problem.machine.tiers[0].write_bytes_per_second = 0.1;
+  const Timeline timeline = step.run(
+      "move a.0 host after 1\nmove b.0 host after 1\n"
+      "fetch b.0 issue 2 need 5\nfetch a.0 issue 4 need 4\n");
+  EXPECT_EQ(actions_done(timeline), "0 at 1;3 at 4;");
+  EXPECT_EQ(timeline.links[0].bytes, 4);
+}
+
+TEST(BytesInFlight, AtTheEndOfTheStepNothingWaitsAnyMore) {
+  TestStep step(R"(
+storage v 4 parameter start end
+storage w 4 parameter start end
+storage d 1 activation end
+op f forward : v w -> d
+)");
+  step.problem.machine.most_bytes_in_flight = 4;
+  const Timeline timeline = step.run(
+      "starts v host\nstarts w host\nfetch v.0 issue 0 need 0\nfetch w.0 issue 0 need 0\n"
+      "move v.0 host after 0\nmove w.0 host after 0\n");
+  EXPECT_EQ(actions_done(timeline), "0 at 0;1 at 0;2 at 0;3 at 1;");
+  EXPECT_EQ(timeline.links[0].bytes, 8);
+}
+
+// --- A device that copies by itself. ---
+
+TEST(CopiesByTheDevice, TakeItsTime) {
+  TestStep step(kIdle);
+  const char* const plan = "move a.0 host after 1\nfetch a.0 issue 3 need 4\n";
+  EXPECT_EQ(step.run(plan).seconds, 23);
+  step.problem.machine.tiers[0].copies_beside_work = false;
+  const Timeline timeline = step.run(plan);
+  EXPECT_EQ(step.stalls(timeline), "copy a.0 at 1 for 4;copy a.0 at 3 for 4;");
+  EXPECT_EQ(timeline.seconds, 31);
+  ASSERT_EQ(timeline.departures.size(), 1U);
+  EXPECT_EQ(timeline.departures.front().op, OpId{1}) << "it has left at once";
+}
+
+TEST(CopiesByTheDevice, GoOnWithADiskBesideTheWork) {
+  TestStep step(kIdle);
+  step.problem.machine.tiers[0].copies_beside_work = false;
+  const Timeline timeline = step.run("move a.0 disk after 1\nfetch a.0 issue 3 need 4\n");
+  // To the host 2-6, to the disk 6-14 beside op 2, 6-16; asked for at 16, read until 24 beside op
+  // 3, 16-26; to the device 26-30.
+  EXPECT_EQ(step.stalls(timeline), "copy a.0 at 1 for 4;copy a.0 at 4 for 4;");
+  EXPECT_EQ(timeline.seconds, 31);
+}
+
 }  // namespace
 }  // namespace lowtide::sim

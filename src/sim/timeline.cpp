@@ -17,6 +17,8 @@ std::string_view to_string(StallCause cause) {
       return "host";
     case StallCause::kDrain:
       return "drain";
+    case StallCause::kCopy:
+      return "copy";
   }
   return "unknown";
 }

@@ -12,8 +12,8 @@ TEST(Timeline, SumsAreOverKindsAndCauses) {
   tick.bytes = {1, 2, 3, 4, 5, 6, 7};
   EXPECT_EQ(tick.total_bytes(), 28);
   Timeline timeline;
-  timeline.stall_seconds = {1, 2, 0.5, 4};
-  EXPECT_EQ(timeline.total_stall_seconds(), 7.5);
+  timeline.stall_seconds = {1, 2, 0.5, 4, 8};
+  EXPECT_EQ(timeline.total_stall_seconds(), 15.5);
 }
 
 TEST(Timeline, CausesHaveNames) {
@@ -21,6 +21,7 @@ TEST(Timeline, CausesHaveNames) {
   EXPECT_EQ(to_string(StallCause::kRoom), "room");
   EXPECT_EQ(to_string(StallCause::kHost), "host");
   EXPECT_EQ(to_string(StallCause::kDrain), "drain");
+  EXPECT_EQ(to_string(StallCause::kCopy), "copy");
 }
 
 }  // namespace
