@@ -55,7 +55,8 @@ struct SessionOptions {
   /// training, once for each shape of step. Until there is one, and wherever a step leaves its
   /// plan, the online rule decides.
   std::string policy = "auto";
-  /// Options of that policy.
+  /// Options of that policy. In a session "tide" has last_resort=no unless this says otherwise:
+  /// where nothing but copies that show would fit, the step is left to the online rule.
   std::map<std::string, std::string> policy_options{};
   /// Training waits for each plan, so that a run can be repeated exactly.
   bool wait_for_plans = false;

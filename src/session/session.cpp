@@ -115,6 +115,8 @@ std::unique_ptr<Policy> make_policy(const std::string& name, const SessionOption
   if (info.name == "capuchin" || info.name == "tide") {
     if (options.means == Means::kRecompute) policy_options.try_emplace("swap", "no");
     if (options.means == Means::kHost) policy_options.try_emplace("recompute", "no");
+    // The online rule does better with a plan that all but fits than with one that only copies.
+    if (info.name == "tide") policy_options.try_emplace("last_resort", "no");
   } else if (options.means == Means::kHost) {
     LT_REQUIRE(info.mechanisms != "recompute", info.name,
                " recomputes, which Means::kHost does not allow: use Means::kMixed");
@@ -136,10 +138,7 @@ std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options
   // The simulator takes copies to go on beside what is computed; where they do not, on the CPU, the
   // online rule was found to be quicker than the plans.
   if (options.policy != "auto" || !device.copies_beside_work()) return policies;
-  SessionOptions its_options = options;
-  // The online rule does better with a plan that all but fits than with one that only copies.
-  its_options.policy_options = {{"last_resort", "no"}};
-  policies.push_back(make_policy("tide", its_options));
+  policies.push_back(make_policy("tide", options));
   return policies;
 }
 

@@ -26,6 +26,8 @@ struct HighsLibrary {
   static constexpr Int kMinimize = 1;
   static constexpr Int kOptimal = 7;
   static constexpr Int kInfeasible = 8;
+  static constexpr Int kIterationLimit = 14;
+  static constexpr Int kInterrupt = 17;
   static constexpr Int kSolutionFeasible = 2;
   static constexpr Int kSimplexInterrupt = 1;
   static constexpr Int kMipInterrupt = 6;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "solve/milp.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -46,6 +48,33 @@ void LinearProgram::add_row(double lower, double upper, std::vector<Term> terms)
   }
 }
 
+bool LinearProgram::is_solved_by(const std::vector<double>& values) const {
+  const auto is_between = [](double lower, double value, double upper) {
+    const double slack = kRowTolerance * std::max(1.0, std::abs(value));
+    return lower - slack <= value && value <= upper + slack;
+  };
+  for (std::size_t i = 0; i < columns(); ++i) {
+    if (!is_between(lower_[i], values[i], upper_[i])) return false;
+    if (whole_[i] != 0 && std::abs(values[i] - std::round(values[i])) > kRowTolerance) return false;
+  }
+  for (std::size_t row = 0; row < rows(); ++row) {
+    const std::size_t end =
+        row + 1 < rows() ? static_cast<std::size_t>(row_starts_[row + 1]) : row_columns_.size();
+    double sum = 0;
+    for (auto i = static_cast<std::size_t>(row_starts_[row]); i < end; ++i) {
+      sum += row_factors_[i] * values[static_cast<std::size_t>(row_columns_[i])];
+    }
+    if (!is_between(row_lower_[row], sum, row_upper_[row])) return false;
+  }
+  return true;
+}
+
+double LinearProgram::cost_of(const std::vector<double>& values) const {
+  double cost = 0;
+  for (std::size_t i = 0; i < columns(); ++i) cost += cost_[i] * values[i];
+  return cost;
+}
+
 void LinearProgram::at_most(double upper, std::vector<Term> terms) {
   add_row(-kNoBound, upper, std::move(terms));
 }
@@ -67,11 +96,18 @@ class HighsModel {
   HighsModel(const HighsModel&) = delete;
   HighsModel& operator=(const HighsModel&) = delete;
 
+  // Solves it as if no unknown had to be a whole number. Whether that came to an end within the
+  // effort; the solver asks nobody while it does this for a whole programme.
+  bool can_relax() {
+    check(highs_.set_bool(model_, "solve_relaxation", 1), "a relaxation");
+    limit_iterations();
+    const Int result = run();
+    return result != HighsLibrary::kIterationLimit && result != HighsLibrary::kInterrupt;
+  }
+
   MilpAnswer solve() {
-    const Int status = highs_.run(model_);
-    const Int result = highs_.model_status(model_);
-    LT_CHECK(status == HighsLibrary::kOk || status == HighsLibrary::kWarning,
-             "the solver runs, but it says ", status, " with model status ", result);
+    if (!program_.has_whole_columns()) limit_iterations();
+    const Int result = run();
     MilpAnswer answer;
     Int found = 0;
     highs_.int_info(model_, "primal_solution_status", &found);
@@ -89,6 +125,21 @@ class HighsModel {
   void check(Int status, const char* what) const {
     LT_CHECK(status == HighsLibrary::kOk || status == HighsLibrary::kWarning, "the solver takes ",
              what, ", but it says ", status);
+  }
+
+  Int run() {
+    const Int status = highs_.run(model_);
+    const Int result = highs_.model_status(model_);
+    LT_CHECK(status == HighsLibrary::kOk || status == HighsLibrary::kWarning,
+             "the solver runs, but it says ", status, " with model status ", result);
+    return result;
+  }
+
+  // Heeded for what has no whole numbers only.
+  void limit_iterations() {
+    const auto most =
+        static_cast<Int>(std::min<std::int64_t>(options_.effort, std::numeric_limits<Int>::max()));
+    check(highs_.set_int(model_, "simplex_iteration_limit", most), "a limit");
   }
 
   void set_options() {
@@ -149,6 +200,21 @@ class HighsModel {
   HighsLibrary::Model* model_;
 };
 
+namespace {
+
+// What is known without a search.
+MilpAnswer start_of(const LinearProgram& program, const MilpOptions& options) {
+  MilpAnswer answer;
+  answer.bound = -kNoBound;
+  if (options.start.empty() || !program.is_solved_by(options.start)) return answer;
+  answer.status = MilpAnswer::Status::kFeasible;
+  answer.values = options.start;
+  answer.objective = program.cost_of(options.start);
+  return answer;
+}
+
+}  // namespace
+
 bool has_milp_solver() { return highs_library().has_value(); }
 
 std::string no_milp_solver() {
@@ -159,6 +225,9 @@ std::string no_milp_solver() {
 
 MilpAnswer solve_milp(const LinearProgram& program, const MilpOptions& options) {
   LT_REQUIRE(has_milp_solver(), no_milp_solver());
+  if (program.has_whole_columns() && !HighsModel(*highs_library(), program, options).can_relax()) {
+    return start_of(program, options);
+  }
   return HighsModel(*highs_library(), program, options).solve();
 }
 

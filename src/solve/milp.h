@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,6 +10,10 @@
 #include <vector>
 
 namespace lowtide::solve {
+
+// Rows are kept to a millionth: whoever has a bound that must not be passed asks for this share
+// less.
+inline constexpr double kRowTolerance = 2e-6;
 
 // A linear programme, some of whose unknowns may have to be whole numbers: least cost within the
 // bounds of columns (unknowns) and rows (sums of them).
@@ -29,6 +34,13 @@ class LinearProgram {
 
   std::size_t columns() const { return cost_.size(); }
   std::size_t rows() const { return row_lower_.size(); }
+  bool has_whole_columns() const {
+    return std::find(whole_.begin(), whole_.end(), 1) != whole_.end();
+  }
+
+  // Whether values of all columns keep all bounds, by kRowTolerance, and what they cost.
+  bool is_solved_by(const std::vector<double>& values) const;
+  double cost_of(const std::vector<double>& values) const;
 
  private:
   friend class HighsModel;
@@ -45,7 +57,9 @@ class LinearProgram {
 
 struct MilpOptions {
   // The most iterations of the simplex method, of all nodes together: a measure of work that is the
-  // same on every machine. It is looked at now and then, so a little more may be done.
+  // same on every machine. It is looked at now and then, so a little more may be done. The
+  // relaxation is solved first, by itself, with as many: where that is not enough, the start is the
+  // answer.
   std::int64_t effort = 100'000;
   std::int32_t seed = 1;
   // A solution is good enough when no other can be better by more than this share.
@@ -72,10 +86,6 @@ struct MilpAnswer {
 
   bool has_solution() const { return !values.empty(); }
 };
-
-// Rows are kept to a millionth: whoever has a bound that must not be passed asks for this share
-// less.
-inline constexpr double kRowTolerance = 2e-6;
 
 // Whether a solver was found. It is no part of this program: HiGHS (MIT licence) is looked for when
 // it is first asked for, by the environment variable LOWTIDE_HIGHS (the path of its library), by

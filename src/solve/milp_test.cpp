@@ -108,6 +108,39 @@ TEST_F(Milp, StopsWhenAskedToAndKeepsItsStart) {
   EXPECT_LE(answer.objective, 0);
 }
 
+// Who does what, each with costs of its own: a relaxation of many iterations that gives whole
+// numbers by itself, so that the solver would be through with it before it asks anybody.
+TEST_F(Milp, ARelaxationThatTakesTooLongIsGivenUpForTheStart) {
+  constexpr std::size_t kPeople = 40;
+  base::Random random(1);
+  LinearProgram program;
+  std::vector<std::vector<LinearProgram::Term>> by_thing(kPeople);
+  MilpOptions options;
+  for (std::size_t i = 0; i < kPeople; ++i) {
+    std::vector<LinearProgram::Term> by_person;
+    for (std::size_t j = 0; j < kPeople; ++j) {
+      const auto x = program.add_binary(1 + static_cast<double>(random.below(1000)));
+      by_person.push_back({x, 1});
+      by_thing[j].push_back({x, 1});
+      options.start.push_back(i == j ? 1 : 0);
+    }
+    program.add_row(1, 1, by_person);
+  }
+  for (const auto& terms : by_thing) program.add_row(1, 1, terms);
+  options.effort = 10;
+  const MilpAnswer cut = solve_milp(program, options);
+  EXPECT_EQ(cut.status, MilpAnswer::Status::kFeasible);
+  EXPECT_EQ(cut.values, options.start);
+  EXPECT_EQ(cut.objective, program.cost_of(options.start));
+  options.effort = 100'000;
+  const MilpAnswer whole = solve_milp(program, options);
+  EXPECT_EQ(whole.status, MilpAnswer::Status::kOptimal);
+  EXPECT_LT(whole.objective, cut.objective);
+  options.effort = 10;
+  options.start.assign(options.start.size(), 0);
+  EXPECT_FALSE(solve_milp(program, options).has_solution()) << "nobody does anything in this start";
+}
+
 TEST(MilpDoor, SaysWhatToInstall) {
   EXPECT_NE(no_milp_solver().find("highspy"), std::string::npos);
 }

@@ -18,7 +18,8 @@
 //    tide_polish).
 // 5. Floor. Every other executable policy plans too, slow ones only if asked for, and the quickest
 //    plan of all is taken (tide_floor).
-// 6. Last resort. Where all of that is refused, copies that show, by Belady's rule.
+// 6. Last resort. Where all of that is refused, the first plan of those that were not asked: copies
+//    that show, by Belady's rule, then the slow ones.
 //
 // Limits: only one gap of a value is swapped, to the first tier, and the polish takes the swaps
 // as they are, but for putting off fetches. Nothing is proved about the distance from the best
@@ -47,41 +48,68 @@ class Tide final : public Policy {
   Tide(const TideOptions& options, Floor floor, bool has_last_resort)
       : options_(options), floor_(floor), has_last_resort_(has_last_resort) {}
 
-  PlanOutcome plan(const Problem& problem) const override {
+  PlanOutcome plan(const Problem& given) const override {
+    const Problem problem = options_.may_swap ? given : without_tiers(given);
     const plan::MemoryBounds bounds = plan::memory_bounds(*problem.trace, problem.machine);
     if (bounds.plain_peak_bytes <= problem.budget_bytes) return empty_plan(problem);
     std::int64_t works_at = bounds.plain_peak_bytes;
     std::optional<TimedPlan> best = best_of_floor(problem, works_at);
-    std::optional<Plan> found = search_tide(problem, options_, best ? &best->plan : nullptr);
-    if (found) {
-      const double seconds = sim::simulated_seconds(problem, *found);
-      if (!best || seconds <= best->seconds) best = TimedPlan{*std::move(found), seconds};
+    if (!best || !problem.is_stopped()) {
+      std::optional<Plan> found = search_tide(problem, options_, best ? &best->plan : nullptr);
+      if (found) {
+        const double seconds = sim::simulated_seconds(problem, *found);
+        if (!best || seconds <= best->seconds) best = TimedPlan{*std::move(found), seconds};
+      }
     }
     if (best) return renamed(std::move(best->plan));
-    if (has_last_resort_ && options_.may_swap) {
-      PlanOutcome outcome = make_belady({})->plan(problem);
-      if (Plan* plan = std::get_if<Plan>(&outcome)) return renamed(std::move(*plan));
-      works_at = std::min(works_at, std::get<Refusal>(outcome).smallest_budget_bytes);
+    if (has_last_resort_) {
+      std::optional<Plan> last = last_resort(problem, bounds, works_at);
+      if (last) return renamed(*std::move(last));
     }
     return refusal(problem, std::max(problem.budget_bytes, bounds.working_set_bytes - 1), works_at);
   }
 
  private:
-  // Lowers `works_at` to the smallest budget that a refusal names.
+  Allowed allowed() const { return {options_.may_swap, options_.may_recompute}; }
+
+  // Who may not move values plans for a machine that has nowhere to move them.
+  static Problem without_tiers(Problem problem) {
+    problem.machine.tiers.clear();
+    return problem;
+  }
+
+  // The plan of a policy, if it has one; else `works_at` is lowered to the budget that it names.
+  static std::optional<Plan> ask(const Policy& policy, const Problem& problem,
+                                 std::int64_t& works_at) {
+    PlanOutcome outcome = policy.plan(problem);
+    if (Plan* plan = std::get_if<Plan>(&outcome)) return std::move(*plan);
+    works_at = std::min(works_at, std::get<Refusal>(outcome).smallest_budget_bytes);
+    return std::nullopt;
+  }
+
   std::optional<TimedPlan> best_of_floor(const Problem& problem, std::int64_t& works_at) const {
     std::optional<TimedPlan> best;
-    for (const std::unique_ptr<Policy>& policy :
-         make_floor(floor_, options_.may_swap, options_.may_recompute, has_last_resort_)) {
-      PlanOutcome outcome = policy->plan(problem);
-      if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
-        works_at = std::min(works_at, refusal->smallest_budget_bytes);
-        continue;
-      }
-      Plan& plan = std::get<Plan>(outcome);
-      const double seconds = sim::simulated_seconds(problem, plan);
-      if (!best || seconds < best->seconds) best = TimedPlan{std::move(plan), seconds};
+    for (const std::unique_ptr<Policy>& policy : make_floor(floor_, allowed(), has_last_resort_)) {
+      if (best && problem.is_stopped()) break;
+      std::optional<Plan> plan = ask(*policy, problem, works_at);
+      if (!plan) continue;
+      const double seconds = sim::simulated_seconds(problem, *plan);
+      if (!best || seconds < best->seconds) best = TimedPlan{*std::move(plan), seconds};
     }
     return best;
+  }
+
+  // The first that comes: whoever is slow has not been asked yet.
+  std::optional<Plan> last_resort(const Problem& problem, const plan::MemoryBounds& bounds,
+                                  std::int64_t& works_at) const {
+    for (const std::unique_ptr<Policy>& policy : make_last_resorts(floor_, allowed())) {
+      // Where nobody can have a plan it is enough that somebody has said how far it is to one.
+      const bool is_hopeless = problem.budget_bytes < bounds.working_set_bytes;
+      if ((is_hopeless || problem.is_stopped()) && works_at < bounds.plain_peak_bytes) break;
+      std::optional<Plan> plan = ask(*policy, problem, works_at);
+      if (plan) return plan;
+    }
+    return std::nullopt;
   }
 
   static Plan empty_plan(const Problem& problem) {
@@ -105,7 +133,8 @@ class Tide final : public Policy {
       return tide_fits(larger, options_);
     });
     return Refusal{.reason = base::concat("neither copies nor replays make the step fit ",
-                                          base::format_bytes(problem.budget_bytes)),
+                                          base::format_bytes(problem.budget_bytes),
+                                          problem.is_stopped() ? "; the search was cut short" : ""),
                    .smallest_budget_bytes = smallest};
   }
 

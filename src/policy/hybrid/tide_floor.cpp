@@ -23,41 +23,73 @@ const std::vector<FloorPolicy>& floor_policies() {
       {.name = "rotor", .make = make_rotor, .replays = true},
       {.name = "pofo", .make = make_pofo, .swaps = true, .replays = true},
       {.name = "selective", .make = make_selective, .replays = true},
-      // They look for long for the best that they know, for plans that hardly ever are the
-      // quickest.
-      {.name = "superneurons",
-       .make = make_superneurons,
-       .swaps = true,
-       .replays = true,
-       .is_slow = true},
-      {.name = "sentinel", .make = make_sentinel, .swaps = true, .is_slow = true},
-      {.name = "autotm", .make = make_autotm, .swaps = true, .is_slow = true},
-      {.name = "checkmate", .make = make_checkmate, .replays = true, .is_slow = true},
-      {.name = "dtr_megengine", .make = make_dtr_megengine, .replays = true, .is_slow = true},
-      {.name = "coop", .make = make_coop, .replays = true, .is_slow = true},
-      {.name = "knapsack", .make = make_knapsack, .replays = true, .is_slow = true},
-      // Where they refuse, as they often do, they look for long for a budget that works.
-      {.name = "lru", .make = make_lru, .replays = true, .is_slow = true},
-      {.name = "random", .make = make_random, .replays = true, .is_slow = true},
+      {.name = "superneurons", .make = make_superneurons, .swaps = true, .replays = true},
+      {.name = "sentinel", .make = make_sentinel, .swaps = true},
+      {.name = "dtr_megengine", .make = make_dtr_megengine, .replays = true},
+      {.name = "coop", .make = make_coop, .replays = true},
+      {.name = "knapsack", .make = make_knapsack, .replays = true},
+      {.name = "lru", .make = make_lru, .replays = true},
+      {.name = "random", .make = make_random, .replays = true},
       {.name = "keep_all", .make = make_keep_all},
       {.name = "belady", .make = make_belady, .swaps = true, .is_last_resort = true},
       {.name = "evict_all", .make = make_evict_all, .swaps = true, .is_last_resort = true},
+      // Integer programmes: they take as long as all others together, and what they answer depends
+      // on whether a solver is there.
+      {.name = "autotm", .make = make_autotm, .swaps = true, .is_slow = true},
+      {.name = "checkmate", .make = make_checkmate, .replays = true, .is_slow = true},
+      // Goes on for 200 replays an op.
+      {.name = "evict_all",
+       .make = make_evict_all,
+       .options = {{"by", "recompute"}},
+       .swaps = true,
+       .replays = true,
+       .is_last_resort = true,
+       .is_slow = true},
   };
   return kPolicies;
 }
 
-std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, bool may_swap, bool may_recompute,
+namespace {
+
+bool is_in(const FloorPolicy& policy, Floor floor) {
+  return floor == Floor::kAll || (floor == Floor::kQuick && !policy.is_slow);
+}
+
+// Without a tier a policy that does both only replays.
+bool is_allowed(const FloorPolicy& policy, const Allowed& allowed) {
+  if (policy.can_be_limited) return true;
+  return (allowed.swap || !policy.swaps || policy.replays) &&
+         (allowed.recompute || !policy.replays);
+}
+
+std::unique_ptr<Policy> make(const FloorPolicy& policy, const Allowed& allowed) {
+  PolicyOptions options = policy.options;
+  if (policy.can_be_limited) {
+    options["swap"] = allowed.swap ? "yes" : "no";
+    options["recompute"] = allowed.recompute ? "yes" : "no";
+  }
+  return policy.make(options);
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, const Allowed& allowed,
                                                 bool has_last_resort) {
   std::vector<std::unique_ptr<Policy>> policies;
-  if (floor == Floor::kNone) return policies;
   for (const FloorPolicy& policy : floor_policies()) {
     if (policy.is_last_resort && !has_last_resort) continue;
-    if (policy.is_slow && floor != Floor::kAll) continue;
-    if (policy.can_be_limited) {
-      policies.push_back(policy.make(
-          {{"swap", may_swap ? "yes" : "no"}, {"recompute", may_recompute ? "yes" : "no"}}));
-    } else if ((may_swap || !policy.swaps) && (may_recompute || !policy.replays)) {
-      policies.push_back(policy.make({}));
+    if (is_in(policy, floor) && is_allowed(policy, allowed)) {
+      policies.push_back(make(policy, allowed));
+    }
+  }
+  return policies;
+}
+
+std::vector<std::unique_ptr<Policy>> make_last_resorts(Floor floor, const Allowed& allowed) {
+  std::vector<std::unique_ptr<Policy>> policies;
+  for (const FloorPolicy& policy : floor_policies()) {
+    if (!is_in(policy, floor) && is_allowed(policy, allowed)) {
+      policies.push_back(make(policy, allowed));
     }
   }
   return policies;

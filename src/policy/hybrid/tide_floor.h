@@ -15,6 +15,7 @@ namespace lowtide::policy {
 struct FloorPolicy {
   std::string_view name;
   std::unique_ptr<Policy> (*make)(const PolicyOptions& options);
+  PolicyOptions options{};
   bool swaps = false;
   bool replays = false;
   // Has options `swap` and `recompute` that take one of the two from it.
@@ -25,13 +26,22 @@ struct FloorPolicy {
   bool is_slow = false;
 };
 
-// Every executable policy but tide.
+// Every executable policy but tide, in the order in which they are asked.
 const std::vector<FloorPolicy>& floor_policies();
 
 enum class Floor : std::uint8_t { kNone, kQuick, kAll };
 
+// What plans may do to save memory. Who may not swap is asked for a machine without tiers.
+struct Allowed {
+  bool swap = true;
+  bool recompute = true;
+};
+
 // Those that do no more than what is allowed.
-std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, bool may_swap, bool may_recompute,
+std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, const Allowed& allowed,
                                                 bool has_last_resort);
+
+// Everybody who is not in a floor with last resort: for when all in it have refused.
+std::vector<std::unique_ptr<Policy>> make_last_resorts(Floor floor, const Allowed& allowed);
 
 }  // namespace lowtide::policy

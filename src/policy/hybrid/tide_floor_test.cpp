@@ -38,13 +38,23 @@ TEST(TideFloor, HasEveryExecutablePolicyOfTheCatalogue) {
 }
 
 TEST(TideFloor, HoldsWhatIsAllowed) {
-  EXPECT_TRUE(make_floor(Floor::kNone, true, true, true).empty());
-  const std::size_t all = make_floor(Floor::kAll, true, true, true).size();
+  EXPECT_TRUE(make_floor(Floor::kNone, {}, true).empty());
+  const std::size_t all = make_floor(Floor::kAll, {}, true).size();
   EXPECT_EQ(all, floor_policies().size());
-  EXPECT_LT(make_floor(Floor::kAll, true, true, false).size(), all);
+  EXPECT_LT(make_floor(Floor::kAll, {}, false).size(), all);
+  EXPECT_LT(make_floor(Floor::kQuick, {.swap = false}, true).size(), all);
   // Capuchin, which can do without either, and those that do not need what is forbidden.
-  EXPECT_LT(make_floor(Floor::kQuick, false, true, true).size(), all);
-  EXPECT_EQ(make_floor(Floor::kQuick, false, false, false).size(), 2U);
+  EXPECT_EQ(make_floor(Floor::kQuick, {.swap = false, .recompute = false}, false).size(), 2U);
+}
+
+TEST(TideFloor, EverybodyIsEitherInItOrALastResort) {
+  for (const Floor floor : {Floor::kNone, Floor::kQuick, Floor::kAll}) {
+    for (const Allowed& allowed :
+         {Allowed{}, Allowed{.swap = false}, Allowed{.recompute = false}}) {
+      EXPECT_EQ(make_floor(floor, allowed, true).size() + make_last_resorts(floor, allowed).size(),
+                make_floor(Floor::kAll, allowed, true).size());
+    }
+  }
 }
 
 }  // namespace

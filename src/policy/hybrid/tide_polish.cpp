@@ -111,7 +111,8 @@ void TidePolisher::add_swaps(std::vector<SwapDecision> swaps, double host_share)
 std::optional<TimedPlan> TidePolisher::polish(std::optional<TimedPlan> best, std::int64_t work) {
   const std::int64_t work_to_fit = work / static_cast<std::int64_t>(2 * seeds_.size() + 1);
   const auto fits = [&](const std::unique_ptr<Seed>& seed) {
-    return seed->spans.is_possible() && seed->refiner.make_fit(work_to_fit);
+    return !problem_.is_stopped() && seed->spans.is_possible() &&
+           seed->refiner.make_fit(work_to_fit);
   };
   seeds_.erase(std::stable_partition(seeds_.begin(), seeds_.end(), fits), seeds_.end());
   for (const Round& round : kRounds) {
@@ -120,6 +121,7 @@ std::optional<TimedPlan> TidePolisher::polish(std::optional<TimedPlan> best, std
     });
     seeds_.resize(std::min(seeds_.size(), round.seeds));
     for (const std::unique_ptr<Seed>& seed : seeds_) {
+      if (problem_.is_stopped()) return best;
       const double share = round.work_share / static_cast<double>(seeds_.size());
       refine(*seed, static_cast<std::int64_t>(share * static_cast<double>(work)), best);
     }

@@ -166,7 +166,7 @@ bool TideRefiner::lower(double most_seconds) {
     if (!choice) return false;
     take(*choice);
     if (!spans_.is_possible() || spans_.replay_seconds() > most_seconds) return false;
-    if (work() > most_work_) return false;
+    if (work() > most_work_ || step_.problem.is_stopped()) return false;
   }
   return true;
 }

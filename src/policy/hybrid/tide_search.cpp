@@ -70,8 +70,9 @@ class Search {
     if (!options.may_swap) first_.wishes.link_share = 0;
     if (step_.is_host_bound()) first_.weights.host_share = 1;
     const auto ops = static_cast<double>(problem.trace->ops().size());
-    tries_left_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)),
-                             kLeastTries, kMostTries);
+    tries_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)), kLeastTries,
+                        kMostTries);
+    tries_left_ = tries_;
     work_ = static_cast<std::int64_t>(options.tries * std::min(kMostWorkPerTry, kWorkPerOp * ops));
     digest_ = digest(*problem.trace);
   }
@@ -90,7 +91,7 @@ class Search {
     for (const double crowding : {1.0, 0.6, 0.0, 3.0, 10.0, 100.0}) {
       for (const double horizon : {first_.weights.horizon, 0.3}) {
         for (const double shared : {first_.weights.shared, 1.0, 0.2}) {
-          if (tries_left_ <= 0) return false;
+          if (is_over()) return false;
           Guess guess = first_;
           guess.wishes.link_share *= crowding;
           guess.weights.horizon = horizon;
@@ -106,13 +107,18 @@ class Search {
   }
 
  private:
+  // Whether no more runs are to be tried. One always is: there may be no other plan.
+  bool is_over() const {
+    return tries_left_ <= 0 || (tries_left_ < tries_ && step_.problem.is_stopped());
+  }
+
   // The settings as a coarse grid: they do not work apart.
   void tune() {
     for (const double share : {1.0, 0.6, 0.0}) {
       for (const bool keep_dead : {false, true}) {
         for (const double horizon : {0.02, 0.1}) {
           for (const double shared : {0.1, 0.4, 0.7, 1.0}) {
-            if (tries_left_ <= 0) return;
+            if (is_over()) return;
             Guess guess = first_;
             guess.wishes.link_share *= share;
             guess.weights.keep_dead = keep_dead;
@@ -127,12 +133,13 @@ class Search {
   }
 
   void improve() {
+    if (is_over()) return;
     Guess other = best_->guess;
     other.weights.host_share = 1 - other.weights.host_share;
     attempt(std::move(other));
     group_values();
     if (groups_.empty()) return;
-    while (tries_left_ > 0 && !step_.problem.is_stopped()) {
+    while (!is_over()) {
       Guess guess = best_->guess;
       if (random_.below(8) == 0) {
         vary_settings(guess);
@@ -161,6 +168,7 @@ class Search {
   void add_swap_seeds(TidePolisher& polisher) const {
     for (const double source_price : {1.0, 0.1}) {
       for (const double share : {1.5, 1.2, 1.0, 0.8, 0.6}) {
+        if (step_.problem.is_stopped()) return;
         SwapWishes wishes = first_.wishes;
         wishes.link_share *= share;
         wishes.source_price *= source_price;
@@ -304,6 +312,7 @@ class Search {
   base::Random random_;
   std::uint64_t seed_;
   Guess first_;
+  std::int64_t tries_ = 0;
   std::int64_t tries_left_ = 0;
   // For what comes after the tries.
   std::int64_t work_ = 0;

@@ -155,6 +155,50 @@ TEST(Tide, ARefusalNamesABudgetThatWorks) {
   }
 }
 
+// How often it asks whether to stop, when nobody wants it to.
+int asked_by(TestStep step, const PolicyOptions& options) {
+  int asked = 0;
+  step.problem.should_stop = [&] {
+    ++asked;
+    return false;
+  };
+  outcome_of(step, "tide", options);
+  return asked;
+}
+
+TEST(Tide, AsksWhetherToStopWhereverItSearches) {
+  const TestStep step(kChain, 22);
+  const int alone = asked_by(step, {{"tries", "0"}, {"floor", "no"}});
+  EXPECT_GT(alone, 0);
+  EXPECT_GE(asked_by(step, {{"tries", "0"}}), alone + 10) << "before each policy of the floor";
+  EXPECT_GT(asked_by(TestStep(kChain, 12), {{"floor", "no"}, {"last_resort", "no"}}), 36)
+      << "while it looks for a first plan, and there is none";
+}
+
+TEST(Tide, StoppedAtOnceItStillHasAnAnswer) {
+  for (const std::string_view trace : {kFreeTime, kChain}) {
+    for (std::int64_t budget = 12; budget < 41; ++budget) {
+      for (const char* floor : {"yes", "no", "all"}) {
+        TestStep step(trace, budget);
+        const PolicyOptions options{{"floor", floor}};
+        const std::int64_t whole = smallest_budget_of(step, "tide", options);
+        step.problem.should_stop = [] { return true; };
+        const std::int64_t cut = smallest_budget_of(step, "tide", options);
+        // Alone it may have needed more than its first run.
+        EXPECT_GE(cut > 0, whole > 0) << budget << ' ' << floor;
+        if (floor != std::string_view("no")) {
+          EXPECT_EQ(cut > 0, whole > 0) << budget;
+        }
+        if (cut > 0) {
+          plan_of(TestStep(trace, cut), "tide", options);
+        } else {
+          plan_of(step, "tide", options);
+        }
+      }
+    }
+  }
+}
+
 // A parameter that is used all the time leaves no gap that a copy could hide in.
 TEST(Tide, CopiesThatShowAreItsLastResort) {
   const TestStep step(R"(
