@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/estimate_report.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
@@ -31,6 +33,8 @@ std::string name_of(Fit fit) {
       return "not asked";
     case Fit::kFits:
       return "fits";
+    case Fit::kFitsWithoutMargin:
+      return "fits only without the margin";
     case Fit::kFitsWithLowtide:
       return "fits under Lowtide";
     case Fit::kDoesNot:
@@ -51,9 +55,8 @@ std::string fit_text(const StepEstimate& step) {
 
 void decide_fit(StepEstimate& step, const EstimatePlace& place) {
   if (place.budget_bytes == 0) return;
-  const std::int64_t taken = place.gpu ? step.reserved_bytes() : step.peaks.steady.allocated_bytes;
-  if (taken <= place.budget_bytes) {
-    step.fit = Fit::kFits;
+  if (step.taken_bytes(place) <= place.budget_bytes) {
+    step.fit = step.fits_with_margin(place) ? Fit::kFits : Fit::kFitsWithoutMargin;
     return;
   }
   const PlainStep plain(step.trace, place.machine());
@@ -119,6 +122,16 @@ Machine EstimatePlace::machine() const {
   return cpu;
 }
 
+std::int64_t StepEstimate::taken_bytes(const EstimatePlace& place) const {
+  if (place.gpu) return reserved_bytes();
+  return std::max(peaks.first.allocated_bytes, peaks.steady.allocated_bytes);
+}
+
+bool StepEstimate::fits_with_margin(const EstimatePlace& place) const {
+  return static_cast<double>(taken_bytes(place)) * (1 + place.margin()) <=
+         static_cast<double>(place.budget_bytes);
+}
+
 StepEstimate estimate_step(std::shared_ptr<const Trace> trace, const EstimatePlace& place,
                            const estimate::WalkOptions& walk) {
   LT_REQUIRE(!trace->ops().empty(), "the step has no ops, so there is nothing to estimate");
@@ -137,9 +150,10 @@ std::string estimates_table(const std::vector<StepEstimate>& steps, const Estima
   std::vector<Table::Column> columns = {{"batch", Align::kRight},
                                         {"optimizer"},
                                         {"amp"},
-                                        {"first step", Align::kRight},
+                                        {"allocated, step 1", Align::kRight},
                                         {"allocated", Align::kRight}};
   if (place.gpu) {
+    columns.push_back({"reserved, step 1", Align::kRight});
     columns.push_back({"reserved", Align::kRight});
     columns.push_back({"process", Align::kRight});
   }
@@ -151,6 +165,7 @@ std::string estimates_table(const std::vector<StepEstimate>& steps, const Estima
                  format_bytes(step.peaks.first.allocated_bytes),
                  format_bytes(step.peaks.steady.allocated_bytes)};
     if (place.gpu) {
+      row.cells.push_back(format_bytes(step.peaks.first.reserved_bytes));
       row.cells.push_back(format_bytes(step.reserved_bytes()));
       row.cells.push_back(format_bytes(step.process_bytes()));
     }
@@ -171,8 +186,8 @@ std::string estimate_details(const StepEstimate& step, const EstimatePlace& plac
              concat("reserved and ", format_bytes(estimate::kContextBytes),
                     " for the CUDA context and library handles, which is assumed, not measured"));
   }
-  list.add("margin", concat("leave ", format_percent(estimate::kMargin),
-                            " of what is estimated free beside it"));
+  list.add("margin", concat("leave ", format_percent(place.margin()),
+                            " of what is estimated free beside it; what 'fits' does so"));
   return list.text();
 }
 
@@ -202,8 +217,9 @@ json estimate_json(const StepEstimate& step, const EstimatePlace& place) {
                    {"peak_layer", trace.op(peak.op).layer},
                    {"bytes_by_kind_at_peak", std::move(kinds)},
                    {"largest_at_peak", std::move(largest)},
-                   {"margin", estimate::kMargin}};
+                   {"margin", place.margin()}};
   if (place.gpu) {
+    document["first_step_reserved_peak_bytes"] = step.peaks.first.reserved_bytes;
     document["reserved_peak_bytes"] = step.reserved_bytes();
     document["process_peak_bytes"] = step.process_bytes();
     document["context_bytes"] = estimate::kContextBytes;
@@ -211,6 +227,7 @@ json estimate_json(const StepEstimate& step, const EstimatePlace& place) {
   if (place.budget_bytes > 0) {
     document["budget_bytes"] = place.budget_bytes;
     document["fit"] = name_of(step.fit);
+    document["fits_with_margin"] = step.fit == Fit::kFits;
     if (step.fit == Fit::kFitsWithLowtide) document["overhead"] = step.overhead;
     if (step.fit == Fit::kDoesNot) {
       document["smallest_budget_bytes"] = step.smallest_budget_bytes;

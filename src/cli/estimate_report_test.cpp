@@ -29,12 +29,32 @@ EstimatePlace on_cpu(std::int64_t budget_bytes) {
   return place;
 }
 
-TEST(EstimateReport, FitsExactlyAtThePeak) {
+TEST(EstimateReport, FitsWithTheMarginWithoutItOrNotAtAll) {
   // w, a, b, g and the workspace; in the second step also the gradient of the first.
   EXPECT_EQ(estimate_step(step(), on_cpu(92'500)).peaks.steady.allocated_bytes, 92'500);
-  EXPECT_EQ(estimate_step(step(), on_cpu(92'500)).fit, Fit::kFits);
-  EXPECT_NE(estimate_step(step(), on_cpu(92'499)).fit, Fit::kFits);
+  EXPECT_EQ(estimate_step(step(), on_cpu(93'425)).fit, Fit::kFits);
+  EXPECT_EQ(estimate_step(step(), on_cpu(93'424)).fit, Fit::kFitsWithoutMargin);
+  EXPECT_EQ(estimate_step(step(), on_cpu(92'500)).fit, Fit::kFitsWithoutMargin);
+  EXPECT_EQ(estimate_step(step(), on_cpu(92'499)).fit, Fit::kDoesNot);
   EXPECT_EQ(estimate_step(step(), on_cpu(0)).fit, Fit::kNotAsked);
+}
+
+TEST(EstimateReport, TableAndJsonSayThatTheMarginIsMissing) {
+  const StepEstimate tight = estimate_step(step(), on_cpu(92'500));
+  EXPECT_NE(estimates_table({tight}, on_cpu(92'500), Style()).find("fits only without the margin"),
+            std::string::npos);
+  const nlohmann::json document = estimate_json(tight, on_cpu(92'500));
+  EXPECT_EQ(document["fit"], "fits only without the margin");
+  EXPECT_FALSE(document["fits_with_margin"]);
+}
+
+TEST(EstimateReport, TheFirstStepIsToldBesideTheOthers) {
+  EstimatePlace gpu;
+  gpu.gpu = estimate::gpu_named("t4");
+  StepEstimate estimate = estimate_step(step(), gpu);
+  estimate.peaks.first.reserved_bytes = 12 << 20;
+  EXPECT_EQ(estimate_json(estimate, gpu)["first_step_reserved_peak_bytes"], 12 << 20);
+  EXPECT_NE(estimates_table({estimate}, gpu, Style()).find("12.0 MiB"), std::string::npos);
 }
 
 TEST(EstimateReport, WhatNoPlanFitsNamesABudgetThatDoes) {

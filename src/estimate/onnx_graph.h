@@ -30,6 +30,8 @@ struct OnnxValueInfo {
   bool has_sizes = false;
   // -1: a symbol stands there, or nothing.
   std::vector<std::int64_t> sizes;
+  // By axis; empty where there is none.
+  std::vector<std::string> symbols;
 };
 
 struct OnnxAttribute {
@@ -38,6 +40,7 @@ struct OnnxAttribute {
   float number = 0;
   std::string text;
   std::vector<std::int64_t> integers;
+  std::vector<float> numbers;
   std::optional<OnnxTensor> tensor;
 };
 
@@ -62,17 +65,15 @@ struct OnnxGraph {
 
 // What is read at most; anything beyond is refused.
 inline constexpr std::size_t kOnnxFileBytes = std::size_t{2} << 30;
-inline constexpr std::size_t kOnnxNodes = 1'000'000;
-// Weights, inputs, outputs and values that the file describes: of each so many.
-inline constexpr std::size_t kOnnxValues = 1'000'000;
-// Inputs, outputs and attributes of ops: of one op, and of all.
+// What the graph may take of memory: its ops, names and numbers, as far as they are kept.
+inline constexpr std::size_t kOnnxGraphBytes = std::size_t{512} << 20;
+// Inputs, outputs and attributes of one op.
 inline constexpr std::size_t kOnnxPartsOfOp = 65'536;
-inline constexpr std::size_t kOnnxParts = 10'000'000;
 inline constexpr std::size_t kOnnxAxes = 16;
 inline constexpr std::int64_t kOnnxElements = std::int64_t{1} << 44;
 
 // Throws InvalidInput, in one line, for what is no ONNX file, for one that was cut off, for an
 // opset that is not known, for sizes beyond the limits, and in a build without protozero.
-OnnxGraph read_onnx(std::string_view file);
+OnnxGraph read_onnx(std::string_view file, std::size_t graph_bytes = kOnnxGraphBytes);
 
 }  // namespace lowtide::estimate

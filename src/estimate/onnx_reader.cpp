@@ -33,6 +33,33 @@ constexpr std::int32_t kFloat = 1, kInt32 = 6, kInt64 = 7;
 // Longer rows of numbers are no shapes.
 constexpr std::size_t kMostIntegers = 64;
 
+// What the graph may still take of memory. A file of a few bytes an object would else take a
+// hundred times its size.
+class Allowance {
+ public:
+  explicit Allowance(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
+
+  void take(std::size_t bytes) {
+    LT_REQUIRE(bytes <= left_, "the graph takes more than ", bytes_, " bytes of memory");
+    left_ -= bytes;
+  }
+  // Adds to a row, which may have room for as many again.
+  template <class T>
+  void add(std::vector<T>& row, T item) {
+    take(2 * sizeof(T));
+    row.push_back(std::move(item));
+  }
+  std::string text(pbf_reader& message) {
+    const protozero::data_view view = message.get_view();
+    take(view.size());
+    return {view.data(), view.size()};
+  }
+
+ private:
+  const std::size_t bytes_;
+  std::size_t left_;
+};
+
 void add_size(std::vector<std::int64_t>& sizes, std::int64_t size) {
   LT_REQUIRE(sizes.size() < kOnnxAxes, "a tensor has more than ", kOnnxAxes, " axes");
   sizes.push_back(size);
@@ -108,7 +135,7 @@ void keep_numbers(OnnxTensor& tensor, std::vector<std::int64_t> integers, std::v
   }
 }
 
-OnnxTensor read_tensor(pbf_reader message) {
+OnnxTensor read_tensor(pbf_reader message, Allowance& left) {
   OnnxTensor tensor;
   std::vector<std::int64_t> integers;
   std::vector<float> floats;
@@ -132,7 +159,7 @@ OnnxTensor read_tensor(pbf_reader message) {
         read_integers(message, keep);
         break;
       case 8:
-        tensor.name = message.get_string();
+        tensor.name = left.text(message);
         break;
       case 9: {
         const protozero::data_view view = message.get_view();
@@ -144,24 +171,32 @@ OnnxTensor read_tensor(pbf_reader message) {
     }
   }
   keep_numbers(tensor, std::move(integers), std::move(floats), raw);
+  left.take(tensor.sizes.size() * sizeof(std::int64_t));
+  if (tensor.integers) left.take(tensor.integers->size() * sizeof(std::int64_t));
+  if (tensor.floats) left.take(tensor.floats->size() * sizeof(float));
   return tensor;
 }
 
-std::int64_t read_axis(pbf_reader message) {
+void read_axis(pbf_reader message, OnnxValueInfo& info, Allowance& left) {
   std::int64_t size = -1;
+  std::string symbol;
   while (message.next()) {
     if (message.tag() == 1) {
       size = message.get_int64();
+    } else if (message.tag() == 2) {
+      symbol = left.text(message);
     } else {
       message.skip();
     }
   }
   LT_REQUIRE(size >= -1 && size <= kOnnxElements, "a value has an axis of size ", size);
+  left.take(2 * (sizeof(size) + sizeof(symbol)));
   // Some exporters write 0 for a batch of any size.
-  return size == 0 ? -1 : size;
+  add_size(info.sizes, size == 0 ? -1 : size);
+  info.symbols.push_back(std::move(symbol));
 }
 
-void read_tensor_type(pbf_reader message, OnnxValueInfo& info) {
+void read_tensor_type(pbf_reader message, OnnxValueInfo& info, Allowance& left) {
   while (message.next()) {
     if (message.tag() == 1) {
       info.type = message.get_int32();
@@ -170,7 +205,7 @@ void read_tensor_type(pbf_reader message, OnnxValueInfo& info) {
       pbf_reader shape = message.get_message();
       while (shape.next()) {
         if (shape.tag() == 1) {
-          add_size(info.sizes, read_axis(shape.get_message()));
+          read_axis(shape.get_message(), info, left);
         } else {
           shape.skip();
         }
@@ -181,16 +216,16 @@ void read_tensor_type(pbf_reader message, OnnxValueInfo& info) {
   }
 }
 
-OnnxValueInfo read_value_info(pbf_reader message) {
+OnnxValueInfo read_value_info(pbf_reader message, Allowance& left) {
   OnnxValueInfo info;
   while (message.next()) {
     if (message.tag() == 1) {
-      info.name = message.get_string();
+      info.name = left.text(message);
     } else if (message.tag() == 2) {
       pbf_reader type = message.get_message();
       while (type.next()) {
         if (type.tag() == 1) {
-          read_tensor_type(type.get_message(), info);
+          read_tensor_type(type.get_message(), info, left);
         } else {
           type.skip();
         }
@@ -202,12 +237,12 @@ OnnxValueInfo read_value_info(pbf_reader message) {
   return info;
 }
 
-OnnxAttribute read_attribute(pbf_reader message) {
+OnnxAttribute read_attribute(pbf_reader message, Allowance& left) {
   OnnxAttribute attribute;
   while (message.next()) {
     switch (message.tag()) {
       case 1:
-        attribute.name = message.get_string();
+        attribute.name = left.text(message);
         break;
       case 2:
         attribute.number = message.get_float();
@@ -216,22 +251,26 @@ OnnxAttribute read_attribute(pbf_reader message) {
         attribute.integer = message.get_int64();
         break;
       case 4:
-        attribute.text = message.get_string();
+        attribute.text = left.text(message);
         break;
       case 5:
-        attribute.tensor = read_tensor(message.get_message());
+        attribute.tensor = read_tensor(message.get_message(), left);
+        break;
+      case 7:
+        read_floats(message, attribute.numbers);
         break;
       case 8:
         read_integers(message, [&](std::int64_t n) {
           LT_REQUIRE(attribute.integers.size() < kMostIntegers * kMostIntegers, "the attribute '",
                      attribute.name, "' is too long");
-          attribute.integers.push_back(n);
+          left.add(attribute.integers, n);
         });
         break;
       default:  // Among it the graphs of branches and loops, which are not known, at any depth.
         message.skip();
     }
   }
+  left.take(attribute.numbers.size() * sizeof(float));
   return attribute;
 }
 
@@ -239,29 +278,29 @@ std::size_t parts_of(const OnnxNode& node) {
   return node.inputs.size() + node.outputs.size() + node.attributes.size();
 }
 
-OnnxNode read_node(pbf_reader message) {
+OnnxNode read_node(pbf_reader message, Allowance& left) {
   OnnxNode node;
   while (message.next()) {
     LT_REQUIRE(parts_of(node) < kOnnxPartsOfOp, "an op has more than ", kOnnxPartsOfOp,
                " inputs, outputs and attributes");
     switch (message.tag()) {
       case 1:
-        node.inputs.push_back(message.get_string());
+        left.add(node.inputs, left.text(message));
         break;
       case 2:
-        node.outputs.push_back(message.get_string());
+        left.add(node.outputs, left.text(message));
         break;
       case 3:
-        node.name = message.get_string();
+        node.name = left.text(message);
         break;
       case 4:
-        node.op = message.get_string();
+        node.op = left.text(message);
         break;
       case 5:
-        node.attributes.push_back(read_attribute(message.get_message()));
+        left.add(node.attributes, read_attribute(message.get_message(), left));
         break;
       case 7:
-        node.domain = message.get_string();
+        node.domain = left.text(message);
         break;
       default:
         message.skip();
@@ -271,42 +310,30 @@ OnnxNode read_node(pbf_reader message) {
   return node;
 }
 
-void require_few(std::size_t count, std::size_t most, const char* what) {
-  LT_REQUIRE(count <= most, "the graph has more than ", most, " ", what);
-}
-
-void read_graph(pbf_reader message, OnnxGraph& graph) {
-  std::size_t parts = 0;
+void read_graph(pbf_reader message, OnnxGraph& graph, Allowance& left) {
   while (message.next()) {
     switch (message.tag()) {
       case 1:
-        graph.nodes.push_back(read_node(message.get_message()));
-        parts += parts_of(graph.nodes.back());
+        left.add(graph.nodes, read_node(message.get_message(), left));
         break;
       case 2:
-        graph.name = message.get_string();
+        graph.name = left.text(message);
         break;
       case 5:
-        graph.weights.push_back(read_tensor(message.get_message()));
+        left.add(graph.weights, read_tensor(message.get_message(), left));
         break;
       case 11:
-        graph.inputs.push_back(read_value_info(message.get_message()));
+        left.add(graph.inputs, read_value_info(message.get_message(), left));
         break;
       case 12:
-        graph.outputs.push_back(read_value_info(message.get_message()));
+        left.add(graph.outputs, read_value_info(message.get_message(), left));
         break;
       case 13:
-        graph.others.push_back(read_value_info(message.get_message()));
+        left.add(graph.others, read_value_info(message.get_message(), left));
         break;
       default:
         message.skip();
     }
-    require_few(graph.nodes.size(), kOnnxNodes, "ops");
-    require_few(parts, kOnnxParts, "inputs, outputs and attributes of ops");
-    require_few(graph.weights.size(), kOnnxValues, "weights");
-    require_few(graph.inputs.size(), kOnnxValues, "inputs");
-    require_few(graph.outputs.size(), kOnnxValues, "outputs");
-    require_few(graph.others.size(), kOnnxValues, "values with a shape");
   }
 }
 
@@ -325,11 +352,12 @@ void read_opset(pbf_reader message, OnnxGraph& graph) {
   if (domain.empty() || domain == "ai.onnx") graph.opset = version;
 }
 
-OnnxGraph read_model(pbf_reader message) {
+OnnxGraph read_model(pbf_reader message, std::size_t graph_bytes) {
   OnnxGraph graph;
+  Allowance left(graph_bytes);
   while (message.next()) {
     if (message.tag() == 7) {
-      read_graph(message.get_message(), graph);
+      read_graph(message.get_message(), graph, left);
     } else if (message.tag() == 8) {
       read_opset(message.get_message(), graph);
     } else {
@@ -341,13 +369,13 @@ OnnxGraph read_model(pbf_reader message) {
 
 }  // namespace
 
-OnnxGraph read_onnx(std::string_view file) {
+OnnxGraph read_onnx(std::string_view file, std::size_t graph_bytes) {
   LT_REQUIRE(!file.empty(), "the ONNX file is empty");
   LT_REQUIRE(file.size() <= kOnnxFileBytes, "the ONNX file is larger than ", kOnnxFileBytes,
              " bytes; keep the weights in a file beside it");
   OnnxGraph graph;
   try {
-    graph = read_model(pbf_reader(file.data(), file.size()));
+    graph = read_model(pbf_reader(file.data(), file.size()), graph_bytes);
   } catch (const protozero::exception&) {
     throw InvalidInput("not an ONNX file, or one that was cut off");
   }
@@ -359,7 +387,7 @@ OnnxGraph read_onnx(std::string_view file) {
 
 #else
 
-OnnxGraph read_onnx(std::string_view) {
+OnnxGraph read_onnx(std::string_view, std::size_t) {
   throw InvalidInput(
       "this build cannot read ONNX files; install libprotozero-dev and build it again");
 }

@@ -18,6 +18,15 @@ std::string field(int number, int value) {
   return {static_cast<char>(number * 8), static_cast<char>(value)};
 }
 
+// The same of any number of bytes below 2^21.
+std::string long_field(int number, const std::string& bytes) {
+  const std::size_t size = bytes.size();
+  return std::string{static_cast<char>(number * 8 + 2), static_cast<char>(0x80 | (size & 0x7f)),
+                     static_cast<char>(0x80 | ((size >> 7) & 0x7f)),
+                     static_cast<char>(size >> 14)} +
+         bytes;
+}
+
 std::string tensor(const std::string& name, const std::string& sizes) {
   return sizes + field(2, 1) + field(8, name);
 }
@@ -53,6 +62,7 @@ TEST(OnnxReader, ReadsOpsWeightsAndInputs) {
   EXPECT_EQ(graph.weights[0].sizes, (std::vector<std::int64_t>{3, 4}));
   ASSERT_EQ(graph.inputs.size(), 1U);
   EXPECT_EQ(graph.inputs[0].sizes, (std::vector<std::int64_t>{-1, 4}));
+  EXPECT_EQ(graph.inputs[0].symbols, (std::vector<std::string>{"N", ""}));
 }
 
 TEST(OnnxReader, ShapesAreReadAsNumbersFromRawBytes) {
@@ -87,16 +97,32 @@ TEST(OnnxReader, NumbersInRowsAndColumnsAreNoShape) {
 TEST(OnnxReader, AnOpOfTooManyPartsIsRefused) {
   std::string op;
   for (std::size_t i = 0; i <= kOnnxPartsOfOp; ++i) op += field(1, "");
-  const auto size = op.size();  // as a number of three bytes
-  const std::string length{static_cast<char>(0x80 | (size & 0x7f)),
-                           static_cast<char>(0x80 | ((size >> 7) & 0x7f)),
-                           static_cast<char>(size >> 14)};
-  const auto whole = size + 1 + length.size();
-  const std::string outer{static_cast<char>(0x80 | (whole & 0x7f)),
-                          static_cast<char>(0x80 | ((whole >> 7) & 0x7f)),
-                          static_cast<char>(whole >> 14)};
-  EXPECT_NE(message_of("\x3a" + outer + "\x0a" + length + op).find("inputs, outputs"),
+  EXPECT_NE(message_of(long_field(7, long_field(1, op))).find("inputs, outputs"),
             std::string::npos);
+}
+
+TEST(OnnxReader, MemoryBeyondItsLimitIsRefused) {
+  // A file of some thousand bytes whose ops have empty attributes, of two bytes each.
+  std::string attributes;
+  for (int i = 0; i < 50; ++i) attributes += field(5, "");
+  std::string graph;
+  for (int i = 0; i < 1000; ++i) graph += field(1, attributes);
+  const std::string whole = long_field(7, graph) + field(8, field(2, 17));
+  ASSERT_LT(whole.size(), 110'000U);
+  EXPECT_EQ(read_onnx(whole, 100 << 20).nodes.size(), 1000U);
+  const std::size_t taken = 50'000 * sizeof(OnnxAttribute);
+  try {
+    read_onnx(whole, taken);
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_NE(std::string(error.what()).find("bytes of memory"), std::string::npos);
+  }
+}
+
+TEST(OnnxReader, NamesCountAsMemoryToo) {
+  const std::string file = model(kNode + field(2, std::string(100, 'x')), 17);
+  EXPECT_NO_THROW(read_onnx(file, 1000));
+  EXPECT_THROW(read_onnx(file, 500), InvalidInput);
 }
 
 TEST(OnnxReader, AFileThatWasCutOffIsRefused) {

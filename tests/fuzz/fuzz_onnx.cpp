@@ -5,7 +5,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lowtide;
-  const auto found = fuzz::accepted(estimate::read_onnx, fuzz::text_of(data, size));
+  const auto read = [](std::string_view file) { return estimate::read_onnx(file); };
+  const auto found = fuzz::accepted(read, fuzz::text_of(data, size));
   if (!found) return 0;
   // What is accepted keeps the limits.
   for (const estimate::OnnxTensor& weight : found->weights) {
@@ -15,6 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::require(!__builtin_mul_overflow(elements, axis, &elements), "sizes do not overflow");
     }
     fuzz::require(elements >= 0 && elements <= estimate::kOnnxElements, "tensors have a size");
+  }
+  for (const estimate::OnnxValueInfo& input : found->inputs) {
+    fuzz::require(input.sizes.size() <= estimate::kOnnxAxes, "values have few axes");
+    fuzz::require(input.sizes.size() == input.symbols.size(), "each axis has a symbol or none");
   }
   return 0;
 }
