@@ -15,10 +15,12 @@
 #   LibTorch_FOUND, LibTorch_VERSION, LibTorch_DIR_FOUND (the folder of the package),
 #   LibTorch_LIBRARY_DIRS (where a program finds the libraries when it runs)
 #   LibTorch_CUDA_FOUND, LibTorch_CUDA_INCLUDE_DIR
+#   LibTorch_CUDA_MISSING   torch is for GPUs, but there are no headers of CUDA
 #   LibTorch::torch   headers, libtorch_cpu and libc10
 #   LibTorch::cuda    the same, libtorch_cuda, libc10_cuda and the CUDA runtime; only if all are
 #                     there with CUDA's headers: those of the wheels (nvidia-cuda-crt and -cccl
-#                     too), else those of a toolkit.
+#                     too), else those of a toolkit, whose folders are LibTorch_TOOLKIT_DIRS. Not
+#                     looked for if LOWTIDE_CUDA is off.
 # libtorch.so itself is not linked: it only names the other two, and thereby loads CUDA's libraries
 # into programs that do not want them.
 
@@ -130,10 +132,18 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::torch)
 endif()
 
 set(LibTorch_CUDA_FOUND FALSE)
-if(LibTorch_FOUND AND EXISTS "${_libtorch_lib}/libtorch_cuda.so"
+set(LibTorch_CUDA_MISSING FALSE)
+set(_libtorch_wants_cuda ${LibTorch_FOUND})
+if(DEFINED LOWTIDE_CUDA AND NOT LOWTIDE_CUDA)
+  set(_libtorch_wants_cuda FALSE)
+endif()
+if(_libtorch_wants_cuda AND EXISTS "${_libtorch_lib}/libtorch_cuda.so"
    AND EXISTS "${_libtorch_lib}/libc10_cuda.so")
   file(GLOB _include "${_libtorch_beside}/nvidia/cu[0-9]*/include")
-  file(GLOB _toolkits "/usr/local/cuda/include" "/usr/local/cuda-*/include")
+  if(NOT DEFINED LibTorch_TOOLKIT_DIRS)
+    file(GLOB LibTorch_TOOLKIT_DIRS "/usr/local/cuda" "/usr/local/cuda-*")
+  endif()
+  list(TRANSFORM LibTorch_TOOLKIT_DIRS APPEND "/include" OUTPUT_VARIABLE _toolkits)
   if(DEFINED ENV{CUDA_HOME})
     list(PREPEND _toolkits "$ENV{CUDA_HOME}/include")
   endif()
@@ -147,6 +157,7 @@ if(LibTorch_FOUND AND EXISTS "${_libtorch_lib}/libtorch_cuda.so"
     cmake_path(GET _runtime PARENT_PATH _runtime_folder)
     list(APPEND LibTorch_LIBRARY_DIRS "${_runtime_folder}")
   else()
+    set(LibTorch_CUDA_MISSING TRUE)
     message(STATUS "LibTorch: no headers of CUDA (PyPI packages nvidia-cuda-crt, -cccl, or a toolkit): "
                    "building for the processor only")
   endif()

@@ -62,6 +62,12 @@ endfunction()
 # lowtide_install_package(): what a wheel of the Python package consists of. To be called after
 # lowtide_install().
 function(lowtide_install_package)
+  if(LibTorch_CUDA_MISSING)
+    # pip hides what a build says, and whoever has a GPU would find it without a cap.
+    message(FATAL_ERROR "lowtide: this torch is for GPUs, but there are no headers of CUDA to build a \
+package for them: install nvidia-cuda-crt and nvidia-cuda-cccl beside torch, or a CUDA toolkit. For the \
+processor only: pip install . --config-settings=cmake.define.LOWTIDE_CUDA=OFF")
+  endif()
   set(package lowtide)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/" DESTINATION . COMPONENT python
           PATTERN __pycache__ EXCLUDE)

@@ -98,6 +98,15 @@ def check_trainings(python, folder):
     return list(ways)
 
 
+def check_devices(python, folder):
+    """With a torch for GPUs, so is the package; pip would not have told."""
+    answer = run([python, "-c", "import torch, lowtide; print(torch.version.cuda is None or "
+                  "lowtide._library.library().lowtide_is_built_for_gpus() == 1)"], cwd=folder,
+                 env=environment_of())
+    if answer.strip() != "True":
+        sys.exit("check_wheel: torch is for GPUs, but the wheel was built for the processor only")
+
+
 def check_programs(python, folder):
     """The programs came along, and find their libraries."""
     program = python.with_name("lowtide")
@@ -116,6 +125,7 @@ def check_under(python, wheel):
         versions = run([installed, "-c", "import sys, torch, lowtide; print(sys.version.split()[0], "
                         "torch.__version__, lowtide.__version__)"], cwd=folder,
                        env=environment_of()).split()
+        check_devices(installed, folder)
         ways = check_trainings(installed, folder)
         check_programs(installed, folder)
     print(f"Python {versions[0]}, torch {versions[1]}, lowtide {versions[2]}: the same bits by "

@@ -36,6 +36,18 @@ def short_of(turn):
     return f"{1e3 * turn['median_seconds']:.1f} ms a step, {turn['seconds']:.1f} s in all"
 
 
+def together(records):
+    """Parts of one measurement as one record: the rounds of each part count on from those before."""
+    for name in ("machine", "device", "torch", "commit", "sizes"):
+        if len({repr(record[name]) for record in records}) > 1:
+            raise ValueError(f"these are no parts of one measurement, since they differ in {name}")
+    turns, rounds = [], 0
+    for record in records:
+        turns += [turn | {"round": turn["round"] + rounds} for turn in record["turns"]]
+        rounds = max((turn["round"] for turn in turns), default=0)
+    return records[0] | {"turns": turns, "command": "; ".join(record["command"] for record in records)}
+
+
 def modes_of(turns):
     """The modes in the order of their first turns, each with its turns."""
     modes = {}

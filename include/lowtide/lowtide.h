@@ -31,6 +31,8 @@ typedef enum lowtide_status {
 // "0.1.0", and the torch that the library was built with: "2.11".
 const char* lowtide_version(void);
 const char* lowtide_torch_version(void);
+// Whether the library can manage GPUs; else it was built for the processor only.
+int lowtide_is_built_for_gpus(void);
 const char* lowtide_error(void);
 void lowtide_free(char* text);
 

@@ -88,6 +88,9 @@ struct SessionOptions {
   /// lie in pages of Lowtide's own, which are put together anew when free memory is in pieces. Off:
   /// torch's allocator has them, and waits for the device to empty its cache whenever that happens.
   bool own_pages = true;
+  /// Examples a step, for reports: how many of them would fit. 0: not known. Nothing else depends
+  /// on it.
+  std::int64_t batch = 0;
 };
 
 /// What a session did since it began; bytes are those of its device.

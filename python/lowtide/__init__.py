@@ -13,7 +13,8 @@ from . import _library
 _library.library()
 
 # Each adds its patches.
-from . import _compiled, _distributed, _graphs, _readers, _steps, _threads  # noqa: E402
+from . import (_compiled, _distributed, _graphs, _readers, _safetensors, _steps,  # noqa: E402
+               _threads)
 from ._budget import budget, disable, enable  # noqa: E402
 from ._decompose import (DecompositionReport, LayerReport, UntrainedWeightWarning,  # noqa: E402
                          decompose, load_decomposed, merge)

@@ -11,7 +11,6 @@ import torch
 from . import _library, _patching, _readers, _session
 
 _patches = _patching.Patches()
-_is_installed = False
 
 
 def _tensors(values):
@@ -50,20 +49,11 @@ def _runs_opaquely(original):
 
 
 def _wrap(module):
-    if _is_installed:
-        _patches.replace(module.CompiledFxGraph, "__call__", _runs_opaquely)
+    _patches.replace(module.CompiledFxGraph, "__call__", _runs_opaquely)
 
 
 def _install():
-    global _is_installed
-    _is_installed = True
-    _patching.after_import("torch._inductor.output_code", _wrap)
+    _patches.when_imported("torch._inductor.output_code", _wrap)
 
 
-def _remove():
-    global _is_installed
-    _is_installed = False
-    _patches.undo()
-
-
-_session.add_patch(_install, _remove)
+_session.add_patch(_install, _patches.undo)

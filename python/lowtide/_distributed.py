@@ -4,12 +4,16 @@
 
 import contextlib
 import functools
+import weakref
 
 from torch.nn.parallel import DistributedDataParallel
 
 from . import _library, _patching, _session
 
 _patches = _patching.Patches()
+# Those whose gradients stay, and the hooks that see to that.
+_watched = weakref.WeakSet()
+_handles = []
 
 
 @contextlib.contextmanager
@@ -27,21 +31,28 @@ def _keep_gradient(parameter):
         session.hold(parameter.grad)
 
 
+def _watch(parallel):
+    if parallel in _watched:
+        return
+    _watched.add(parallel)
+    for parameter in parallel.module.parameters():
+        if parameter.requires_grad:
+            # It comes before the hooks by which gradients get into buckets.
+            _handles.append(parameter.register_post_accumulate_grad_hook(_keep_gradient))
+
+
 def _builds(original):
     @functools.wraps(original)
     def build(self, *arguments, **options):
         with _what_is_made_stays():
             original(self, *arguments, **options)
-        for parameter in self.module.parameters():
-            if parameter.requires_grad:
-                # It comes before the hooks by which gradients get into buckets.
-                parameter.register_post_accumulate_grad_hook(_keep_gradient)
     return build
 
 
 def _rebuilds_buckets(original):
     @functools.wraps(original)
     def before_forward(self, *arguments, **options):
+        _watch(self)
         with _what_is_made_stays():
             return original(self, *arguments, **options)
     return before_forward
@@ -52,4 +63,12 @@ def _install():
     _patches.replace(DistributedDataParallel, "_pre_forward", _rebuilds_buckets)
 
 
-_session.add_patch(_install, _patches.undo)
+def _remove():
+    _patches.undo()
+    for handle in _handles:
+        handle.remove()
+    _handles.clear()
+    _watched.clear()
+
+
+_session.add_patch(_install, _remove)

@@ -38,6 +38,7 @@ def _parser():
                         help="write a page of what was done; under torchrun FILE-RANK.html")
     parser.add_argument("--record", metavar="FILE.json",
                         help="write down what was done, for `lowtide report`")
+    parser.add_argument("--batch", type=int, help="examples a step: the report tells how many would fit")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument("script", nargs="?", help="the script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
@@ -116,7 +117,7 @@ def run(arguments):
         if not os.path.isdir(os.path.dirname(path) or "."):
             parser.error(f"there is no folder for {path}")
     settings = {name: getattr(options, name)
-                for name in ("means", "policy", "host_cap", "spill_dir", "spill_cap")}
+                for name in ("means", "policy", "host_cap", "spill_dir", "spill_cap", "batch")}
     try:
         _budget.enable(options.budget, device=options.device or default_device(),
                        report=_wants_report(options), **settings)

@@ -73,7 +73,17 @@ def _refuse_other_torch(built_with):
     raise ImportError(
         f"this lowtide was built for torch {built_with}, but torch {torch.__version__} is imported. "
         f"Install torch {built_with} (pip install 'torch=={built_with}.*'), or build lowtide anew "
-        "for this one (pip install --force-reinstall --no-build-isolation lowtide)")
+        "for this one (in a checkout of it: pip install scikit-build-core; pip install "
+        "--force-reinstall --no-deps --no-build-isolation .)")
+
+
+def refuse_to_overlook_gpus():
+    """A library that was built for the processor only would leave a GPU without a cap, unasked."""
+    if torch.cuda.is_available() and not library().lowtide_is_built_for_gpus():
+        raise DeviceError(
+            "torch has a GPU, but this lowtide was built for the processor only. Build it anew where "
+            "CUDA's headers are (in a checkout, pip install --force-reinstall --no-deps .), or say "
+            "device='cpu' for a budget of the processor's memory")
 
 
 def library_path():
@@ -119,6 +129,8 @@ def _declare(loaded):
         getattr(loaded, name).restype = ctypes.c_int
     loaded.lowtide_is_in_use.argtypes = [ctypes.c_void_p]
     loaded.lowtide_is_in_use.restype = ctypes.c_int
+    loaded.lowtide_is_built_for_gpus.argtypes = []
+    loaded.lowtide_is_built_for_gpus.restype = ctypes.c_int
     loaded.lowtide_after_fork.restype = None
 
 

@@ -13,6 +13,11 @@ class Patches:
 
     def __init__(self):
         self._replaced = []
+        self._waiting = []
+
+    def when_imported(self, name, then):
+        """Calls then(module) as soon as the module is imported, unless undo() comes before."""
+        self._waiting.append(after_import(name, then))
 
     def replace(self, owner, name, make):
         """Puts make(original) in the place of owner.name."""
@@ -22,7 +27,20 @@ class Patches:
         self._replaced.append((owner, name, is_own, original))
         setattr(owner, name, make(original))
 
+    def remove(self, owner, name):
+        """Takes owner.name away, if the owner has one of its own."""
+        if name in vars(owner):
+            self._replaced.append((owner, name, True, vars(owner)[name]))
+            delattr(owner, name)
+
+    def replaced(self):
+        """What is replaced now: (owner, name)."""
+        return [(owner, name) for owner, name, _, _ in self._replaced]
+
     def undo(self):
+        for waiting in self._waiting:
+            waiting.cancel()
+        self._waiting.clear()
         for owner, name, is_own, original in reversed(self._replaced):
             if is_own:
                 setattr(owner, name, original)
@@ -37,6 +55,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
     def __init__(self, name, then):
         self._name = name
         self._then = then
+        self._is_cancelled = False
 
     def find_spec(self, name, path, target=None):
         if name != self._name:
@@ -50,15 +69,26 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
         def execute_then(module):
             execute(module)
-            self._then(module)
+            if not self._is_cancelled:
+                self._then(module)
 
         spec.loader.exec_module = execute_then
         return spec
 
 
+    def cancel(self):
+        """Nothing is to be called any more."""
+        self._is_cancelled = True
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+
 def after_import(name, then):
-    """Calls then(module) as soon as the module is imported: now, if it is."""
+    """Calls then(module) as soon as the module is imported: now, if it is. Returns what has a
+    cancel()."""
+    waiting = _AfterImport(name, then)
     if name in sys.modules:
         then(sys.modules[name])
     else:
-        sys.meta_path.insert(0, _AfterImport(name, then))
+        sys.meta_path.insert(0, waiting)
+    return waiting

@@ -14,7 +14,7 @@ import threading
 
 import torch
 
-from . import _library, _patching, _session
+from . import _identities, _library, _patching, _session
 
 _patches = _patching.Patches()
 _thread = threading.local()
@@ -66,18 +66,25 @@ def _tells_address(original):
     """Of a tensor. Kernels get it each time that they are launched."""
     @functools.wraps(original)
     def reader(self):
-        if not is_passing() and not _is_used_by_an_op(self):
-            _library.call("lowtide_keep_tensor_address", self._cdata)
+        if is_passing() or _is_used_by_an_op(self):
+            return original(self)
+        # Without elements, it is 0.
+        if self.numel() > 0 and not self.is_meta and _identities.is_asked_to_compare():
+            return _identities.of_tensor(self)
+        _library.call("lowtide_keep_tensor_address", self._cdata)
         return original(self)
     return reader
 
 
 def _reads_tensor(original):
+    """It, and tensors among the arguments; and it may write to them, past the dispatcher."""
     @functools.wraps(original)
     def reader(self, *arguments, **options):
         if is_passing():
             return original(self, *arguments, **options)
-        with _session.hold(self):
+        used = [value for value in (self, *arguments, *options.values())
+                if isinstance(value, torch.Tensor)]
+        with _session.hold(*used):
             return original(self, *arguments, **options)
     return reader
 
@@ -87,8 +94,11 @@ def _tells_storage_address(original):
     def reader(self):
         if getattr(_thread, "is_saving", False):
             # torch.save only tells storages apart by their addresses.
-            return self._cdata
+            return _identities.of_storage(self)
         if not is_passing():
+            if self.nbytes() > 0 and self.device.type != "meta" and (
+                    _identities.is_asked_to_compare()):
+                return _identities.of_storage(self)
             _library.call("lowtide_keep_storage_address", self._cdata)
         return original(self)
     return reader
@@ -157,8 +167,11 @@ def _install():
         _patches.replace(torch.Tensor, name, _shares_tensor)
     _patches.replace(torch.Tensor, "__cuda_array_interface__", _shares_array)
     _patches.replace(torch.Tensor, "data_ptr", _tells_address)
+    # Other libraries take addresses by it without a word of Python; without it they ask __dlpack__.
+    _patches.remove(torch.Tensor, "__dlpack_c_exchange_api__")
     # is_shared() of what is away would end the process.
-    for name in ("tolist", "__deepcopy__", "is_shared", "is_pinned", "share_memory_"):
+    for name in ("tolist", "__deepcopy__", "is_shared", "is_pinned", "share_memory_", "apply_",
+                 "map_", "map2_"):
         _patches.replace(torch.Tensor, name, _reads_tensor)
     for owner, name in ((torch.utils.dlpack, "to_dlpack"), (torch, "to_dlpack")):
         _patches.replace(owner, name, _shares_tensor)

@@ -31,6 +31,8 @@ class Session:
     """A budget over one device, until close(). Options: see lowtide.budget."""
 
     def __init__(self, *, report=False, **options):
+        if options.get("device") is None:
+            _library.refuse_to_overlook_gpus()
         pointer = ctypes.c_void_p()
         text = json.dumps({name: value for name, value in options.items() if value is not None})
         _library.call("lowtide_open", text.encode(), ctypes.byref(pointer))

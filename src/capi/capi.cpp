@@ -14,6 +14,7 @@
 #include "report/run_record.h"
 #include "run/torch/interceptor.h"
 #include "run/torch/runtime.h"
+#include "session/devices.h"
 #include "session/run_record.h"
 #include "trace/json.h"
 
@@ -55,6 +56,7 @@ const char* lowtide_torch_version() {
       std::to_string(TORCH_VERSION_MAJOR) + "." + std::to_string(TORCH_VERSION_MINOR);
   return version.c_str();
 }
+int lowtide_is_built_for_gpus() { return lowtide::session::is_built_for_gpus() ? 1 : 0; }
 const char* lowtide_error() { return last_error().c_str(); }
 void lowtide_free(char* text) { std::free(text); }
 

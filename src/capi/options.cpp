@@ -55,6 +55,7 @@ const std::map<std::string, Setter>& setters() {
       {"cap_reserved", sets(&SessionOptions::cap_reserved)},
       {"expandable_segments", sets(&SessionOptions::expandable_segments)},
       {"own_pages", sets(&SessionOptions::own_pages)},
+      {"batch", sets(&SessionOptions::batch)},
   };
   return kSetters;
 }

@@ -24,7 +24,8 @@ std::string refusal_of(const char* text) {
 TEST(ParseOptions, TakesTheNamesOfTheSession) {
   const SessionOptions options = parse_options(
       R"({"budget": "8GiB", "device": "cpu", "means": "host", "policy": "capuchin",
-          "policy_options": {"swap": "no"}, "floor_bytes": 4096, "step_aside": false})");
+          "policy_options": {"swap": "no"}, "floor_bytes": 4096, "step_aside": false,
+          "batch": 32})");
   EXPECT_EQ(options.budget, "8GiB");
   EXPECT_EQ(options.device, "cpu");
   EXPECT_EQ(options.means, Means::kHost);
@@ -32,6 +33,7 @@ TEST(ParseOptions, TakesTheNamesOfTheSession) {
   EXPECT_EQ(options.policy_options.at("swap"), "no");
   EXPECT_EQ(options.floor_bytes, 4096);
   EXPECT_FALSE(options.step_aside);
+  EXPECT_EQ(options.batch, 32);
 }
 
 TEST(ParseOptions, WhatIsLeftOutKeepsItsDefault) {

@@ -56,7 +56,9 @@ ManagedDevice& managed_cuda(int index, const GpuUse& use) {
 bool has_cuda() { return false; }
 
 ManagedDevice& managed_cuda(int index, const GpuUse&) {
-  throw DeviceError(base::concat("cuda:", index, " was asked for, but this build has no CUDA"));
+  throw DeviceError(base::concat("cuda:", index,
+                                 " was asked for, but this build is for the "
+                                 "processor only: build it where CUDA's headers are"));
 }
 #endif
 
@@ -71,6 +73,14 @@ ManagedDevice& device_named(const std::string& name, const GpuUse& use) {
                          number.find_first_not_of("0123456789") == std::string::npos;
   LT_REQUIRE(is_number, "unknown device \"", name, "\": use cpu, cuda or cuda:N");
   return managed_cuda(std::stoi(number), use);
+}
+
+bool is_built_for_gpus() {
+#ifdef LOWTIDE_HAS_CUDA
+  return true;
+#else
+  return false;
+#endif
 }
 
 void wrap_devices(std::function<engine::Device&(engine::Device&)> wrap) {

@@ -28,6 +28,9 @@ struct ManagedDevice {
 // InvalidInput for a name that is none, DeviceError for a device that is not there.
 ManagedDevice& device_named(const std::string& name, const GpuUse& use);
 
+// Whether GPUs can be managed at all; else the build was for the processor only.
+bool is_built_for_gpus();
+
 // Devices that are first asked for from here on are used through what `wrap` makes of them, for
 // ever: tests put faults there.
 void wrap_devices(std::function<engine::Device&(engine::Device&)> wrap);

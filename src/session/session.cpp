@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "lowtide/session.h"
 
-#include <iostream>
-
 #include "base/bytes.h"
 #include "base/check.h"
 #include "report/run_record.h"
@@ -15,6 +13,7 @@
 #include "session/run_record.h"
 #include "session/spill.h"
 #include "session/surroundings.h"
+#include "session/warn.h"
 
 namespace lowtide {
 namespace session {
@@ -156,6 +155,7 @@ Impl::Impl(const SessionOptions& options)
       outer_(innermost) {
   rules_.most_bytes_in_flight = most_bytes_in_flight(budget_bytes_);
   // Whatever may throw comes before anything is changed.
+  LT_REQUIRE(options.batch >= 0, "batch must not be negative, but is ", options.batch);
   std::vector<std::unique_ptr<Policy>> policies = policies_from(options, managed_.device);
   LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
              outer_ == nullptr ? "" : outer_->managed_.device.name(),
@@ -207,8 +207,8 @@ Impl::~Impl() {
   try {
     managed_.runtime.stop();
   } catch (const std::exception& error) {
-    std::cerr << "lowtide: not all tensors could be brought back at the end of the session: "
-              << error.what() << "\n";
+    warn(base::concat("not all tensors could be brought back at the end of the session: ",
+                      error.what()));
   }
   {
     run::Books::Lock lock(runtime().books());
@@ -299,8 +299,8 @@ void Impl::warn_of_failing_disk() {
   run::Books::Lock lock(runtime().books());
   if (!runtime().books().moved(lock).has_given_up()) return;
   has_warned_of_disk_ = true;
-  std::cerr << "lowtide: the disk of the spill folder fails, so nothing more is written there: "
-            << options_.spill_dir << "\n";
+  warn("the disk of the spill folder fails, so nothing more is written there: " +
+       options_.spill_dir);
 }
 
 void Impl::add_guidance(SessionStats& stats) {
@@ -326,6 +326,7 @@ std::string Impl::run_record(const std::string& title) {
   record.title = title;
   record.device = managed_.device.name();
   record.budget_bytes = options_.budget.empty() ? 0 : budget_bytes_;
+  record.batch = options_.batch;
   record.statistics = statistics_json(stats());
   if (const PlanResult* result = guidance_ ? guidance_->plan_in_use() : nullptr) {
     record.policy = result->guided->plan().policy;

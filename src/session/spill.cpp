@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "session/spill.h"
 
-#include <iostream>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "session/warn.h"
 
 namespace lowtide::session {
 namespace {
@@ -39,7 +39,7 @@ std::shared_ptr<tier::SpillFile> open_spill_file(const SessionOptions& options) 
                                                            .may_use_uring = options.spill_uring,
                                                            .wrap_io = wrapper()});
   const std::string warning = tier::warning_about(options.spill_dir);
-  if (!warning.empty()) std::cerr << "lowtide: " << warning << "\n";
+  if (!warning.empty()) warn(warning);
   file->try_out();
   return file;
 }

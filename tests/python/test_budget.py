@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Budgets for blocks and functions, their options and their errors."""
 
+import os
+import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import torch
 
@@ -67,12 +72,13 @@ class Budget(unittest.TestCase):
             lowtide.disable()
 
     def test_an_exception_ends_it_and_torch_is_as_before(self):
-        before = (torch.Tensor.__dict__.get("numpy"), threading.Thread.run)
+        before = (torch.Tensor.__dict__.get("numpy"), threading.Thread._bootstrap_inner)
         with self.assertRaisesRegex(ZeroDivisionError, "mine"):
             with lowtide.budget("1GiB", device="cpu"):
-                self.assertNotEqual(threading.Thread.run, before[1])
+                self.assertNotEqual(threading.Thread._bootstrap_inner, before[1])
                 raise ZeroDivisionError("mine")
-        self.assertEqual((torch.Tensor.__dict__.get("numpy"), threading.Thread.run), before)
+        self.assertEqual((torch.Tensor.__dict__.get("numpy"),
+                          threading.Thread._bootstrap_inner), before)
         self.assertIsNone(lowtide._session.current())
 
     def test_statistics_outlive_it(self):
@@ -119,6 +125,17 @@ class Errors(unittest.TestCase):
             with lowtide.budget("1GiB", device="cuda:99"):
                 pass
 
+    def test_a_gpu_is_not_overlooked_by_a_library_for_the_processor(self):
+        library = lowtide._library.library()
+        with mock.patch.object(torch.cuda, "is_available", lambda: True), (
+                mock.patch.object(library, "lowtide_is_built_for_gpus", lambda: 0)):
+            with self.assertRaisesRegex(lowtide.DeviceError, "for the processor only.*device='cpu'"):
+                with lowtide.budget("1GiB"):
+                    pass
+            with lowtide.budget("1GiB", device="cpu"):
+                pass
+        self.assertIsNone(lowtide._session.current())
+
     def test_a_budget_can_be_entered_once_at_a_time(self):
         budget = lowtide.budget("1GiB", device="cpu")
         with budget, self.assertRaisesRegex(RuntimeError, "in force already"):
@@ -135,6 +152,17 @@ class Import(unittest.TestCase):
         result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
                                 check=True)
         self.assertRegex(result.stdout, r"built for torch 2\.\d+, but torch 2\.99\.0 is imported")
+
+    def test_an_installed_package_knows_its_torch_before_it_loads_anything(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "lowtide")
+            shutil.copytree(pathlib.Path(lowtide.__file__).parent, package)
+            (package / "built_with_torch.txt").write_text("2.99\n")
+            script = "try:\n  import lowtide\nexcept ImportError as error:\n  print(error)"
+            result = subprocess.run(
+                [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+                env=os.environ | {"PYTHONPATH": folder, "LOWTIDE_LIBRARY": "/nowhere/liblowtide.so"})
+        self.assertRegex(result.stdout, r"built for torch 2\.99, but torch \d.*'torch==2\.99\.\*'")
 
     def test_a_missing_library_is_said_to_be(self):
         script = ("import os; os.environ['LOWTIDE_LIBRARY'] = '/nowhere/liblowtide.so'\n"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What programs do with tensors beside training: each on a tensor that is away, and right."""
 
+import concurrent.futures
 import copy
 import ctypes
 import gc
@@ -31,12 +32,70 @@ def values(seed=3):
     return torch.randn(SHAPE, generator=torch.Generator().manual_seed(seed))
 
 
+class ThreadOfItsOwn(threading.Thread):
+    """A thread whose class says what it does."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+
+    def run(self):
+        self.body()
+
+
+class DLTensor(ctypes.Structure):
+    """DLPack's description of a tensor."""
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("dtype", ctypes.c_uint8 * 4), ("shape", ctypes.c_void_p),
+                ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64)]
+
+
+class DLPackFunctions(ctypes.Structure):
+    """DLPack's table of functions, by which libraries in C take tensors."""
+    _fields_ = [("version", ctypes.c_uint32 * 2), ("previous", ctypes.c_void_p),
+                ("allocate", ctypes.c_void_p), ("managed_from_object", ctypes.c_void_p),
+                ("managed_to_object", ctypes.c_void_p),
+                ("tensor_from_object", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object,
+                                                         ctypes.POINTER(DLTensor))),
+                ("stream", ctypes.c_void_p)]
+
+
+def array_by_dlpack(tensor):
+    """The memory as such a library uses it: by the table if the class has one, else by __dlpack__."""
+    capsule = getattr(type(tensor), "__dlpack_c_exchange_api__", None)
+    if capsule is None:
+        return numpy.from_dlpack(tensor)
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi))
+    table = DLPackFunctions.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
+    found = DLTensor()
+    if table.tensor_from_object(tensor, ctypes.byref(found)) != 0:
+        raise RuntimeError("the table of functions refused the tensor")
+    memory = (ctypes.c_float * tensor.numel()).from_address(found.data)
+    return numpy.frombuffer(memory, numpy.float32).reshape(tensor.shape)
+
+
+def is_away(tensor):
+    try:
+        # Not through what is wrapped.
+        torch._C.TensorBase.data_ptr(tensor)
+    except RuntimeError as error:
+        if "evicted" not in str(error):
+            raise
+        return True
+    return False
+
+
 class Away(unittest.TestCase):
     """Each test has a tensor whose bytes are not there, because everything is evicted at once."""
     means = "host"
 
     def setUp(self):
         self.wanted = values()
+        # Its thread is older than the budget.
+        self.pool = concurrent.futures.ThreadPoolExecutor(1)
+        self.pool.submit(int).result()
+        self.addCleanup(self.pool.shutdown)
         self.budget = lowtide.budget("1GiB", device="cpu", means=self.means, evict_everything=True)
         self.budget.__enter__()
         # Not as it was drawn, which nobody could do again.
@@ -49,13 +108,7 @@ class Away(unittest.TestCase):
         self.budget.__exit__(None, None, None)
 
     def is_away(self):
-        try:
-            # Not through what is wrapped.
-            torch._C.TensorBase.data_ptr(self.tensor)
-        except RuntimeError as error:
-            self.assertIn("evicted", str(error))
-            return True
-        return False
+        return is_away(self.tensor)
 
     def work_elsewhere(self):
         """Ops that evict whatever may be evicted."""
@@ -121,6 +174,29 @@ class Away(unittest.TestCase):
         self.work_elsewhere()
         self.assertTrue(torch.equal(torch.utils.dlpack.from_dlpack(capsule), self.wanted))
 
+    def test_libraries_in_c_that_know_dlpack(self):
+        with lowtide.hold(self.tensor):
+            array = array_by_dlpack(self.tensor)
+        self.tensor.mul_(2)
+        self.work_elsewhere()
+        self.assertFalse(self.is_away())
+        numpy.testing.assert_array_equal(array, 2 * self.wanted.numpy())
+
+    def test_functions_in_python_over_all_elements(self):
+        self.tensor.apply_(lambda x: -x)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(self.tensor, -self.wanted))
+        other = values(4) * 1
+        other.add_(0)
+        self.tensor.map_(other, lambda mine, its: its)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(self.tensor, values(4)))
+        third = values(5) * 1
+        third.add_(0)
+        self.tensor.map2_(other, third, lambda mine, its, last: last)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(self.tensor, values(5)))
+
     def test_tolist_item_and_print(self):
         self.assertEqual(self.tensor.tolist(), self.wanted.tolist())
         self.assertEqual(self.tensor[3, 4].item(), self.wanted[3, 4].item())
@@ -148,6 +224,19 @@ class Away(unittest.TestCase):
         self.work_elsewhere()
         copied.copy_(storage)
         self.assertEqual(bytes(copied[:64]), self.wanted.numpy().tobytes()[:64])
+
+    def test_storages_that_get_another_size(self):
+        storage = self.tensor.untyped_storage()
+        size = storage.nbytes()
+        storage.resize_(2 * size)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(self.tensor, self.wanted))
+        storage.resize_(0)
+        self.work_elsewhere()
+        storage.resize_(size)
+        self.tensor.copy_(self.wanted)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(self.tensor, self.wanted))
 
     def test_questions_about_the_storage_are_answered(self):
         self.assertFalse(self.tensor.is_shared())
@@ -182,10 +271,22 @@ class Away(unittest.TestCase):
 
     def test_threads_of_the_program_are_managed(self):
         found = []
-        thread = threading.Thread(target=lambda: found.append(torch.equal(self.tensor, self.wanted)))
-        thread.start()
-        thread.join()
-        self.assertEqual(found, [True])
+
+        def body():
+            found.append(torch.equal(self.tensor, self.wanted))
+
+        for thread in (threading.Thread(target=body), ThreadOfItsOwn(body), threading.Timer(0, body)):
+            with self.subTest(type(thread).__name__):
+                found.clear()
+                thread.start()
+                thread.join()
+                self.assertEqual(found, [True])
+
+    def test_what_an_executor_does_is_managed(self):
+        for pool in (self.pool, concurrent.futures.ThreadPoolExecutor(1)):
+            result = pool.submit(lambda: torch.equal(self.tensor, self.wanted))
+            self.assertTrue(result.result())
+            pool.shutdown()
 
     def test_subclasses_and_modes_pass(self):
         class Doubled(torch.Tensor):
@@ -202,6 +303,26 @@ class Away(unittest.TestCase):
         with Counting() as counting:
             self.assertTrue(torch.equal(self.tensor + 1, self.wanted + 1))
         self.assertGreater(counting.count, 0)
+
+    def test_modes_over_functions_pass(self):
+        class Counting(torch.overrides.TorchFunctionMode):
+            names = []
+
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                self.names.append(func.__name__)
+                return func(*args, **(kwargs or {}))
+
+        with Counting() as counting, torch.device("cpu"):
+            self.assertEqual((self.tensor + 1).tolist(), (self.wanted + 1).tolist())
+            numpy.testing.assert_array_equal(self.tensor.numpy(), self.wanted.numpy())
+            self.assertTrue(torch.equal(copy.deepcopy(self.tensor), self.wanted))
+            self.tensor.apply_(lambda x: -x)
+            address = self.tensor.data_ptr()
+        self.work_elsewhere()
+        self.assertEqual(self.tensor.data_ptr(), address)
+        self.assertTrue(torch.equal(self.tensor, -self.wanted))
+        for name in ("add", "numpy", "apply_", "data_ptr"):
+            self.assertIn(name, counting.names)
 
     def test_custom_functions_may_use_numpy(self):
         class Squared(torch.autograd.Function):
@@ -397,15 +518,22 @@ class Checkpoints(unittest.TestCase):
                 self.assertEqual(read_elsewhere(path), digest_of(model.state_dict()))
 
 
-class AfterTheBudget(unittest.TestCase):
-    def test_everything_is_back_and_torch_as_before(self):
-        names = ("numpy", "data_ptr", "tolist", "__deepcopy__", "is_shared")
-        before = [torch.Tensor.__dict__.get(name) for name in names]
-        with lowtide.budget("1GiB", device="cpu", means="host", evict_everything=True):
-            tensor = values().add_(0)
-            self.assertNotEqual([torch.Tensor.__dict__.get(name) for name in names], before)
-        self.assertEqual([torch.Tensor.__dict__.get(name) for name in names], before)
-        numpy.testing.assert_array_equal(tensor.numpy(), values().numpy())
+class WrittenByPython(unittest.TestCase):
+    def test_what_was_dropped_is_computed_from_what_was_there_before(self):
+        wanted = 3 * values()
+        with lowtide.budget("8MiB", device="cpu", means="recompute", step_aside=False):
+            tensor = values() * 1
+            tripled = tensor * 3
+            # Used again and again, so it stays while other things go.
+            fillers = []
+            while not is_away(tripled):
+                self.assertLess(len(fillers), 16)
+                fillers.append(values(len(fillers)) * 2)
+                tensor.sum()
+            self.assertFalse(is_away(tensor))
+            tensor.apply_(lambda x: 0)
+            self.assertTrue(torch.equal(tripled, wanted))
+            self.assertEqual(tensor.abs().max().item(), 0)
 
 
 if __name__ == "__main__":

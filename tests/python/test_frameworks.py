@@ -92,6 +92,57 @@ class HuggingFace(unittest.TestCase):
         self.assertTrue(any("lowtide_peak_bytes" in row for row in history))
         self.assertIsNone(lowtide._session.current())
 
+    def test_a_training_that_fails_ends_the_budget(self):
+        from lowtide.integrations.transformers import LowtideCallback
+
+        class Fails(self.transformers.TrainerCallback):
+            def on_step_end(self, args, state, control, **_):
+                if state.global_step == 2:
+                    raise ZeroDivisionError("mine")
+
+        callback = LowtideCallback("12MiB", device="cpu")
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            self.train([callback, Fails()])
+        self.assertIsNone(lowtide._session.current())
+        self.assertEqual(callback.stats["steps"], 2)
+
+    def test_a_model_is_saved_within_a_budget_that_it_does_not_fit(self):
+        plain = self.small("gpt2")
+        size = sum(parameter.nbytes for parameter in plain.parameters())
+        with tempfile.TemporaryDirectory() as folder:
+            plain.save_pretrained(f"{folder}/plain")
+            with lowtide.budget(size // 2, device="cpu", means="host") as budget:
+                managed = self.small("gpt2")
+                for _ in range(2):
+                    managed.save_pretrained(f"{folder}/managed")
+                    # Nothing is kept by that: there is room for other things.
+                    self.assertEqual(torch.ones(size // 3, dtype=torch.uint8).min().item(), 1)
+                stats = budget.stats()
+            files = [pathlib.Path(folder, name, "model.safetensors").read_bytes()
+                     for name in ("plain", "managed")]
+        self.assertEqual(files[0], files[1])
+        self.assertLessEqual(stats["peak_bytes"], size // 2)
+
+
+@needs("safetensors")
+class Safetensors(unittest.TestCase):
+    def test_what_shares_memory_is_seen_to_do_so(self):
+        from safetensors.torch import load_file, save_file, save_model
+        with tempfile.TemporaryDirectory() as folder, lowtide.budget(
+                "1GiB", device="cpu", means="host", evict_everything=True):
+            path = f"{folder}/some.safetensors"
+            whole = torch.randn(600, 600) * 1
+            apart = {"first": whole[:300], "second": whole[300:], "empty": torch.empty(0)}
+            save_file(apart, path)
+            for name, tensor in load_file(path).items():
+                self.assertTrue(torch.equal(tensor, apart[name]))
+            with self.assertRaisesRegex(RuntimeError, "share memory"):
+                save_file({"whole": whole, "part": whole[:400]}, path)
+            model = torch.nn.Sequential(torch.nn.Linear(300, 300), torch.nn.Linear(300, 300))
+            model[1].weight = model[0].weight
+            save_model(model, path)
+            self.assertEqual(set(load_file(path)), {"0.weight", "0.bias", "1.bias"})
+
 
 @needs("lightning")
 class Lightning(unittest.TestCase):

@@ -78,6 +78,13 @@ class Scripts(unittest.TestCase):
         self.assertNotEqual(without.returncode, 0)
         self.assertIn("LOWTIDE_BUDGET", without.stderr)
 
+    def test_the_batch_gets_into_the_record(self):
+        record = self.folder / "run.json"
+        result = self.lowtide("--budget", "12MiB", "--device", "cpu", "--batch", "1024", "--record",
+                              str(record), str(self.script))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(record.read_text())["batch"], 1024)
+
     def test_a_report_and_a_record_are_written(self):
         page, record = self.folder / "run.html", self.folder / "run.json"
         result = self.lowtide("--budget", "12MiB", "--device", "cpu", "--report", str(page),
@@ -143,29 +150,37 @@ def fell_at_the_end(result):
             and all(f"rank {rank} has left the group" in result.stderr for rank in range(2)))
 
 
-def run_ranks(*words):
+def run_ranks(*words, **variables):
     """Under torchrun, and anew after such an end."""
     for _ in range(4):
         result = run([sys.executable, "-m", "torch.distributed.run", "--standalone",
-                      "--nproc-per-node", "2", *words])
+                      "--nproc-per-node", "2", *words], **variables)
         if not fell_at_the_end(result):
             break
     return result
 
 
 class Ranks(unittest.TestCase):
-    def train(self, kind, *before):
+    def train(self, kind, *before, **variables):
         with tempfile.TemporaryDirectory() as folder:
-            result = run_ranks(*before, str(HERE / "ranks.py"), kind, folder)
+            result = run_ranks(*before, str(HERE / "ranks.py"), kind, folder, **variables)
             self.assertEqual(result.returncode, 0, result.stderr[-3000:])
             return [torch.load(pathlib.Path(folder) / f"{rank}.pt") for rank in range(2)], result
+
+    found_plainly = {}
+
+    def plain(self, kind):
+        """What both ranks find without a budget; several tests compare with the same."""
+        if kind not in self.found_plainly:
+            self.found_plainly[kind], _ = self.train(kind)
+        return self.found_plainly[kind]
 
     def train_within(self, kind, budget):
         return self.train(kind, "-m", "lowtide", "run", "--budget", f"{budget}B", "--device", "cpu",
                           "--stats")
 
     def check(self, kind):
-        plain, _ = self.train(kind)
+        plain = self.plain(kind)
         free, _ = self.train_within(kind, 1 << 40)
         peak = min(found["stats"]["peak_bytes"] for found in free)
         for share in (0.6, 0.4):
@@ -180,6 +195,34 @@ class Ranks(unittest.TestCase):
             self.assertLessEqual(other["stats"]["peak_bytes"], budget)
         for rank in range(2):
             self.assertIn(f"lowtide[{rank}]: peak", result.stderr)
+
+    def test_each_rank_has_a_spill_file_and_tells_who_it_is(self):
+        plain = self.plain("ddp")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o777)
+            managed, result = self.train(
+                "ddp", "-m", "lowtide", "run", "--budget", "7MiB", "--device", "cpu", "--means",
+                "host", "--host-cap", "2MiB", "--spill-dir", folder, "--stats")
+            # The files have no names.
+            self.assertEqual(os.listdir(folder), [])
+        self.compare(plain, managed, result, 7 << 20)
+        for rank, found in enumerate(managed):
+            self.assertGreater(found["stats"]["bytes_to_disk"], 0)
+            self.assertIn(f"lowtide[{rank}]: the spill folder can be written", result.stderr)
+
+    def test_a_variable_of_the_environment_is_enough_for_all_ranks(self):
+        plain = self.plain("ddp")
+        with tempfile.TemporaryDirectory() as folder:
+            # As the file in site-packages does where the package is installed.
+            pathlib.Path(folder, "sitecustomize.py").write_text(
+                "import os\nif os.environ.get('LOWTIDE_BUDGET'): import lowtide_autostart\n")
+            path = os.pathsep.join([folder, os.environ["PYTHONPATH"]])
+            managed, _ = self.train("ddp", PYTHONPATH=path, LOWTIDE_BUDGET="10MiB",
+                                    LOWTIDE_DEVICE="cpu")
+        for one, other in zip(plain, managed):
+            self.assertIsNone(training.first_difference(one["state"], other["state"]))
+            self.assertGreater(other["stats"]["evictions"], 0)
+            self.assertLessEqual(other["stats"]["peak_bytes"], 10 << 20)
 
     def test_data_parallel(self):
         self.check("ddp")

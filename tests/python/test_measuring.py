@@ -98,6 +98,15 @@ class Recorded(unittest.TestCase):
             self.assertEqual(json.loads((pathlib.Path(folder) / "run.json").read_text()),
                              json.loads(report.json))
 
+    def test_a_report_knows_the_batch_if_it_is_told(self):
+        step = make_step(512)
+        with lowtide.budget("6MiB", device="cpu", report=True, batch=512):
+            for _ in range(3):
+                step()
+        report = lowtide.last_report()
+        self.assertEqual(json.loads(report.json)["batch"], 512)
+        self.assertTrue('"batch":512' in report.html(think_seconds=0.5))
+
     def test_without_a_second_step_there_is_no_report(self):
         with lowtide.budget("1GiB", device="cpu", report=True):
             make_step(8)()

@@ -56,6 +56,16 @@ class PeersTest(unittest.TestCase):
                       turn("lowtide-40", 1.5, number=2))
         self.assertEqual(table["**Lowtide, 40 %**"][0], "1.500; 1 of 2 failed: ended after 150 s")
 
+    def test_parts_of_a_measurement_are_one_table(self):
+        shared = {"machine": "x", "device": "cuda", "torch": "2.11", "commit": "c", "sizes": {"m": {"batch": 1}}}
+        parts = [shared | {"command": "one", "turns": [turn("plain", 1.0), turn("checkpoint", 1.5)]},
+                 shared | {"command": "two", "turns": [turn("plain", 2.0), turn("save_on_cpu", 8.0)]}]
+        table = cells(*rows.together(parts)["turns"])
+        self.assertEqual(table["`save_on_cpu(pin_memory=True)`"][0], "4.000")
+        self.assertEqual(table["`torch.utils.checkpoint` around each block"][0], "1.500")
+        with self.assertRaisesRegex(ValueError, "differ in machine"):
+            rows.together([parts[0], parts[1] | {"machine": "y"}])
+
     def test_promises(self):
         record = {"turns": [turn("plain", 1.0), turn("lowtide-60", 1.0, budget_bytes=GIB), turn("checkpoint", 1.0, losses=[])]}
         self.assertEqual(rows.broken_promises(record), [])

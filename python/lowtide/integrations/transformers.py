@@ -5,9 +5,28 @@
     Trainer(..., callbacks=[LowtideCallback("8GiB")])
 """
 
+import functools
+
 import transformers
 
 from .. import _budget
+
+
+def _ends_budgets_that_fail(original):
+    """A training that fails tells no callback, so budgets would stay in force."""
+    @functools.wraps(original)
+    def train(self, *arguments, **options):
+        try:
+            return original(self, *arguments, **options)
+        except BaseException:
+            for callback in self.callback_handler.callbacks:
+                if isinstance(callback, LowtideCallback):
+                    callback.end(failed=True)
+            raise
+    return train
+
+
+transformers.Trainer.train = _ends_budgets_that_fail(transformers.Trainer.train)
 
 
 class LowtideCallback(transformers.TrainerCallback):
@@ -20,13 +39,13 @@ class LowtideCallback(transformers.TrainerCallback):
         self.stats = {}
 
     def on_train_begin(self, args, state, control, **_):
-        # The training before may have ended by an exception, of which nobody told us.
-        self._end()
+        # A search for a batch that fits begins anew inside of train().
+        self.end(failed=True)
         self._budget = self._make()
         self._budget.__enter__()
 
     def on_train_end(self, args, state, control, **_):
-        self._end()
+        self.end()
 
     def on_log(self, args, state, control, logs=None, **_):
         if self._budget is None:
@@ -38,9 +57,10 @@ class LowtideCallback(transformers.TrainerCallback):
             if row is not None:
                 row.update(figures)
 
-    def _end(self):
+    def end(self, failed=False):
+        """The budget ends, if it is in force; failed: by an exception."""
         if self._budget is None:
             return
         self.stats = self._budget.stats()
         budget, self._budget = self._budget, None
-        budget.__exit__(None, None, None)
+        budget.__exit__(RuntimeError if failed else None, None, None)
