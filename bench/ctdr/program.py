@@ -12,28 +12,41 @@ class Failed(Exception):
     """The program said no; the text is its last line."""
 
 
+class Missing(Exception):
+    """Another row has to come first."""
+
+
 class OutOfTime(Exception):
     """What was begun is not done, and is to be done again in another call."""
 
 
 class Lowtide:
-    """The program, on one device, until a moment of time.monotonic()."""
+    """The program, on one device, until a moment of time.monotonic(). `work`: a folder whose name is
+    left out of what is told."""
 
-    def __init__(self, program, device, ends_at):
+    def __init__(self, program, device, ends_at, work):
         self.program, self.device, self.ends_at = program, device, ends_at
+        self._work = str(work)
+
+    def seconds_left(self):
+        return self.ends_at - time.monotonic()
 
     def __call__(self, verb, *arguments, allowed=(0,)):
-        """What the verb prints as JSON. `allowed`: exit codes that come with figures."""
-        if time.monotonic() >= self.ends_at:
+        """What a verb that trains prints as JSON. `allowed`: exit codes that come with figures."""
+        return self.plan(verb, *arguments, "--device", self.device, allowed=allowed)
+
+    def plan(self, verb, *arguments, allowed=(0,)):
+        """The same for a verb that needs no device."""
+        if self.seconds_left() <= 0:
             raise OutOfTime
-        command = [self.program, verb, *arguments, "--device", self.device, "--json"]
+        command = [self.program, verb, *arguments, "--json"]
         start = time.monotonic()
         code, output, errors = self._finish(command)
         if code not in allowed or not output.strip():
             lines = errors.strip().splitlines() or ["no message"]
-            raise Failed(f"exit {code}: {lines[-1]}")
+            raise Failed(f"exit {code}: {lines[-1]}".replace(self._work, "WORK"))
         figures = json.loads(output)
-        figures["command"] = "lowtide " + " ".join(command[1:])
+        figures["command"] = "lowtide " + " ".join(command[1:]).replace(self._work, "WORK")
         figures["wall_seconds"] = time.monotonic() - start
         return figures
 
@@ -41,7 +54,7 @@ class Lowtide:
         with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
             try:
-                output, errors = process.communicate(timeout=self.ends_at - time.monotonic())
+                output, errors = process.communicate(timeout=max(self.seconds_left(), 0))
             except subprocess.TimeoutExpired:
                 # It ends its step, and keeps the checkpoint if it has one.
                 process.send_signal(signal.SIGINT)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@
 // that convolutions and linear layers of torch know, and its parameters become the factors. This
 // changes what the model computes, and nothing else in Lowtide does.
 
+namespace at {
+class Tensor;
+}
 namespace torch::nn {
 class Module;
 }
@@ -84,13 +88,19 @@ struct DecomposedLayer {
   std::int64_t parameters_after = 0;
 };
 
+/// What becomes of weights that look untrained: nothing of them stands out of random numbers, so
+/// that lower ranks lose what there is.
+enum class UntrainedWeights : std::uint8_t { kRefused, kTaken };
+
 /// Decomposes the weight of one layer. Factors are parameters of the layer ("conv1.weight_in", ...)
 /// and take the place of "conv1.weight"; the bias stays what it is. An optimizer that was made
 /// before does not know them: make a new one, whose states then start over.
 /// Throws InvalidInput if the layer is not there, has a refusal or is decomposed already, if a rank
-/// is not possible, or if the weight is not finite or zero.
+/// is not possible, if the weight is not finite or zero, or if it looks untrained and the form
+/// would lose some of it.
 DecomposedLayer decompose_layer(torch::nn::Module& model, const std::string& layer,
-                                const LayerForm& form);
+                                const LayerForm& form,
+                                UntrainedWeights untrained = UntrainedWeights::kRefused);
 
 /// Gives a layer the form with factors of zeros, for a state that is then loaded. Throws likewise.
 void prepare_layer(torch::nn::Module& model, const std::string& layer, const LayerForm& form);
@@ -98,5 +108,16 @@ void prepare_layer(torch::nn::Module& model, const std::string& layer, const Lay
 /// Puts the weights of all decomposed layers together again, for export: "conv1.weight" is a
 /// parameter as before. Gives the number of layers that this changed.
 std::int64_t merge_layers(torch::nn::Module& model);
+
+/// Copies of the parameters and buffers as the dense model has them: "conv1.weight" of a decomposed
+/// layer is what its factors stand for. The model stays as it is.
+std::map<std::string, at::Tensor> dense_state(const torch::nn::Module& model);
+
+/// Loads parameters and buffers by name, from a dense model or a decomposed one. A dense weight for
+/// a decomposed layer is decomposed in the layer's form. A layer gets the form whose factors the
+/// state has; if it was dense or had others, make the optimizer anew. Throws InvalidInput, with the
+/// name, for what is missing, too much or of other sizes, and for a weight that cannot be
+/// decomposed; the model may then be loaded in part.
+void load_state(torch::nn::Module& model, const std::map<std::string, at::Tensor>& state);
 
 }  // namespace lowtide

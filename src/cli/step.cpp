@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "base/suggest.h"
 #include "cli/exit_code.h"
 #include "cli/policy_options.h"
 
@@ -52,13 +51,11 @@ Problem PlainStep::problem(std::int64_t budget_bytes) const {
 }
 
 const PolicyInfo& find_policy(const std::string& name) {
-  std::vector<std::string> names;
-  for (const PolicyInfo& info : catalogue()) {
-    if (info.name == name) return info;
-    names.push_back(info.name);
+  try {
+    return policy_named(name);
+  } catch (const InvalidInput& error) {
+    throw UsageError(error.what());
   }
-  throw UsageError(base::concat("unknown policy '", name, "'; known are ", base::join(names),
-                                base::suggestion(name, names)));
 }
 
 Planner make_planner(const std::string& name, const std::vector<std::string>& options) {

@@ -14,6 +14,7 @@
 #include <torch/nn/module.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "decompose/noise.h"
 #include "train/numerics.h"
 #include "zoo/catalogue.h"
@@ -86,6 +87,7 @@ class Search {
     for (const RankRule& rule : rules_.ranks) {
       if (decompose::is_joint(rule)) find_joint_forms(rule, before);
     }
+    if (rules_.given) require_layers(*rules_.given);
     std::vector<LayerOptions> result;
     for (const LayerInfo& info : list_layers(*model_.module)) {
       if (hooks.is_stopped()) break;
@@ -95,6 +97,13 @@ class Search {
   }
 
  private:
+  // Names that are none are refused, with the nearest that is one.
+  void require_layers(const Forms& forms) {
+    for (const auto& [layer, form] : forms) {
+      static_cast<void>(decompose::weight_of_layer(*model_.module, layer));
+    }
+  }
+
   double loss() {
     const at::NoGradGuard no_grad;
     model_.module->eval();
@@ -109,13 +118,17 @@ class Search {
     if (found == inputs_.end() && result.reason.empty()) result.reason = "it is not used";
     if (!result.reason.empty()) return result;
     result.input = found->second;
+    result.is_noise = decompose::is_noise(dense_.weight(info.name));
+    if (result.is_noise && !rules_.takes_untrained) {
+      result.reason = "its weight looks untrained; --untrained decomposes it all the same";
+      return result;
+    }
     const std::vector<LayerForm> forms = forms_of(info);
     if (forms.empty()) {
       result.reason =
           refusal_.empty() ? "no form that was asked for has fewer parameters" : refusal_;
       return result;
     }
-    result.is_noise = decompose::is_noise(dense_.weight(info.name));
     result.dense_seconds = seconds_of(info.name, result.input);
     for (const LayerForm& form : forms) {
       result.options.push_back(measure(result, form, loss_before));
@@ -141,23 +154,40 @@ class Search {
     return static_cast<std::int64_t>(rule.value) / bytes_a_parameter(dense_.options().optimizer);
   }
 
+  // How much the loss rises for the share that half of the parameters leave out; nothing if the
+  // layer cannot be decomposed so, and then it is known why.
+  std::optional<double> sensitivity_of(const LayerInfo& info, Decomposition method,
+                                       double loss_before) {
+    const LayerForm half = decompose::compressed_form(dense_.spectrum(info.name), method, 0.5);
+    try {
+      const double rise = std::max(loss_with(info.name, half) - loss_before, kLeastRise);
+      const double error = dense_.factors(info.name, half).relative_error;
+      return rise / std::max(error * error, kLeastRise);
+    } catch (const InvalidInput& error) {
+      joint_refusals_[info.name] = error.what();
+      return std::nullopt;
+    }
+  }
+
   void find_joint_forms(const RankRule& rule, double loss_before) {
     std::vector<decompose::WeightedSpectrum> layers;
     std::vector<std::string> names;
-    std::int64_t all = 0;
+    // Of all layers, and of those among them that stay dense.
+    std::int64_t all = 0, dense = 0;
     for (const LayerInfo& info : list_layers(*model_.module)) {
       const std::optional<Decomposition> method = method_for(info);
       if (!method || !inputs_.contains(info.name)) continue;
-      const decompose::Spectrum& spectrum = dense_.spectrum(info.name);
-      const LayerForm half = decompose::compressed_form(spectrum, *method, 0.5);
-      const double rise = std::max(loss_with(info.name, half) - loss_before, kLeastRise);
-      const double error = dense_.factors(info.name, half).relative_error;
-      layers.push_back({spectrum, *method, rise / std::max(error * error, kLeastRise)});
-      names.push_back(info.name);
       all += info.parameters;
+      const std::optional<double> sensitivity = sensitivity_of(info, *method, loss_before);
+      if (!sensitivity) {
+        dense += info.parameters;
+        continue;
+      }
+      layers.push_back({dense_.spectrum(info.name), *method, *sensitivity});
+      names.push_back(info.name);
     }
     const std::vector<LayerForm> forms =
-        decompose::forms_within(layers, most_parameters(rule, all));
+        decompose::forms_within(layers, most_parameters(rule, all) - dense);
     for (std::size_t i = 0; i < names.size(); ++i) joint_forms_[names[i]] = forms[i];
   }
 
@@ -173,6 +203,7 @@ class Search {
 
   std::vector<LayerForm> forms_of(const LayerInfo& info) {
     refusal_.clear();
+    if (rules_.given) return given_form(info.name);
     std::vector<LayerForm> forms;
     for (const Decomposition method : rules_.methods) {
       if ((method == Decomposition::kSvd) != is_svd_layer(info)) continue;
@@ -181,12 +212,30 @@ class Search {
     return forms;
   }
 
+  // What a rule for all layers together gave this one.
+  LayerForm joint_form(const std::string& layer) const {
+    const auto refusal = joint_refusals_.find(layer);
+    if (refusal != joint_refusals_.end()) throw InvalidInput(refusal->second);
+    const auto found = joint_forms_.find(layer);
+    return found == joint_forms_.end() ? LayerForm{} : found->second;
+  }
+
+  std::vector<LayerForm> given_form(const std::string& layer) {
+    const auto found = rules_.given->find(layer);
+    if (found == rules_.given->end() || found->second.method == Decomposition::kDense) {
+      refusal_ = "dense in the forms that were given";
+      return {};
+    }
+    static_cast<void>(dense_.factors(layer, found->second));
+    return {found->second};
+  }
+
   void add_forms(const LayerInfo& info, const RankRule& rule, Decomposition method,
                  std::vector<LayerForm>& forms) {
     const decompose::Spectrum& spectrum = dense_.spectrum(info.name);
     LayerForm form;
     try {
-      form = decompose::is_joint(rule) ? joint_forms_[info.name]
+      form = decompose::is_joint(rule) ? joint_form(info.name)
                                        : decompose::form_by(rule, spectrum, method);
       // Only one method has its ranks with the other layers'.
       if (form.method != method || !decompose::is_smaller(form, spectrum)) return;
@@ -252,28 +301,65 @@ class Search {
   zoo::Batch batch_;
   std::map<std::string, decompose::LayerInput> inputs_;
   std::map<std::string, LayerForm> joint_forms_;
+  std::map<std::string, std::string> joint_refusals_;
   // Why the layer that is looked at cannot have a form.
   std::string refusal_;
   // Elements of what the layer that was timed last gave.
   std::int64_t after_ = 0;
 };
 
-// The nearest rank that does for some layer.
+std::vector<std::int64_t> sizes_of(const LayerInfo& info) {
+  if (!info.is_convolution) return {info.outputs, info.inputs};
+  return {info.outputs, info.inputs, info.kernel_height, info.kernel_width};
+}
+
+// That any of the layers could have by one of the methods; 0: there is none.
+std::int64_t largest_useful_rank(const std::vector<LayerOptions>& layers,
+                                 const std::vector<Decomposition>& methods) {
+  std::int64_t most = 0;
+  for (const LayerOptions& layer : layers) {
+    if (!layer.info.refusal.empty()) continue;
+    for (const Decomposition method : methods) {
+      if ((method == Decomposition::kSvd) != is_svd_layer(layer.info)) continue;
+      most = std::max(most, decompose::largest_useful_rank(sizes_of(layer.info), method));
+    }
+  }
+  return most;
+}
+
+// Given forms are all taken or none.
+void require_given(const std::vector<LayerOptions>& layers, const Forms& forms) {
+  for (const LayerOptions& layer : layers) {
+    const auto found = forms.find(layer.info.name);
+    const bool is_wanted = found != forms.end() && found->second.method != Decomposition::kDense;
+    LT_REQUIRE(!is_wanted || !layer.options.empty(), "layer '", layer.info.name, "' cannot become ",
+               to_string(found->second), ": ", layer.reason);
+  }
+}
+
+void require_trained(const std::vector<LayerOptions>& layers) {
+  std::vector<std::string> untrained;
+  for (const LayerOptions& layer : layers) {
+    if (!layer.options.empty()) return;
+    if (layer.is_noise) untrained.push_back(layer.info.name);
+  }
+  LT_REQUIRE(untrained.empty(), "the weights of ", base::join(untrained),
+             " look untrained: nothing of them stands out of random numbers, so lower ranks lose "
+             "what there is; train the net first, or decompose it all the same with --untrained");
+}
+
+// A rank that is too large for all layers is refused, with the nearest that does for some.
 void require_possible(const std::vector<LayerOptions>& layers, const CandidateRules& rules) {
   for (const LayerOptions& layer : layers) {
     if (!layer.options.empty()) return;
   }
   for (const RankRule& rule : rules.ranks) {
     if (rule.kind != RankRule::Kind::kFixed) continue;
-    std::int64_t most = 0;
-    for (const LayerOptions& layer : layers) {
-      const LayerInfo& info = layer.info;
-      const std::int64_t sides = info.inputs + info.outputs;
-      const std::int64_t useful = (info.parameters - 1) / sides;
-      most = std::max(most, std::min({info.inputs, info.outputs, useful}));
-    }
-    throw InvalidInput(base::concat("no layer becomes smaller at a rank of ", rule.value,
-                                    "; the largest rank that could help is ", most));
+    const std::int64_t most = largest_useful_rank(layers, rules.methods);
+    LT_REQUIRE(most > 0, "no layer becomes smaller at any rank");
+    // Else each layer has a reason of its own.
+    LT_REQUIRE(rule.value <= static_cast<double>(most), "no layer becomes smaller at a rank of ",
+               rule.value, "; the largest rank that could help is ", most);
   }
 }
 
@@ -282,7 +368,13 @@ void require_possible(const std::vector<LayerOptions>& layers, const CandidateRu
 std::vector<LayerOptions> find_candidates(DenseModel& dense, const zoo::DataSet& data,
                                           const CandidateRules& rules, const train::Hooks& hooks) {
   std::vector<LayerOptions> layers = Search(dense, data, rules).go(hooks);
-  if (!hooks.is_stopped()) require_possible(layers, rules);
+  if (hooks.is_stopped()) return layers;
+  if (rules.given) {
+    require_given(layers, *rules.given);
+  } else {
+    if (!rules.takes_untrained) require_trained(layers);
+    require_possible(layers, rules);
+  }
   return layers;
 }
 

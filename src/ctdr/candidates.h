@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct CandidateRules {
                                  {RankRule::Kind::kCompression, 0.25}};
   // Whether weights that are put together in each step are tried too.
   bool has_reconstructed = true;
+  // These and nothing else; layers that are not among them stay dense.
+  std::optional<Forms> given{};
+  // Whether layers whose weights look untrained are decomposed all the same.
+  bool takes_untrained = false;
 };
 
 // One thing that a layer could become.
@@ -50,14 +55,16 @@ struct LayerOptions {
   decompose::LayerInput input{};
   double dense_seconds = 0;
   std::vector<Option> options{};
-  // The weight looks untrained; see decompose::is_noise.
+  // The weight looks untrained, see decompose::is_noise; then there are no options, unless the
+  // rules take such weights.
   bool is_noise = false;
   // Why there is none; empty if there are some.
   std::string reason{};
 };
 
-// Looks at every layer. Throws InvalidInput for weights that are not finite, and for a fixed rank
-// that no layer can have. Nothing is trained.
+// Looks at every layer. Throws InvalidInput for weights that are not finite, if the weights of all
+// layers that could be decomposed look untrained, for a fixed rank that no layer can have, and for
+// given forms that their layers cannot have. Nothing is trained.
 std::vector<LayerOptions> find_candidates(DenseModel& dense, const zoo::DataSet& data,
                                           const CandidateRules& rules, const train::Hooks& hooks);
 

@@ -13,6 +13,7 @@
 #include "lowtide/policy.h"
 #include "lowtide/simulate.h"
 #include "plan/bounds.h"
+#include "session/policies.h"
 #include "train/profile.h"
 
 namespace lowtide::ctdr {
@@ -32,6 +33,15 @@ Timeline plain_timeline(const std::shared_ptr<const Trace>& trace, const Machine
 
 }  // namespace
 
+JudgeOptions judge_as_in(const SessionOptions& session, Machine machine) {
+  // The first is host memory, which is behind the device in any case.
+  if (session.spill_dir.empty() && machine.tiers.size() > 1) machine.tiers.resize(1);
+  const bool is_named = session.policy != "auto" && session.policy != "online";
+  return {.machine = std::move(machine),
+          .policy = is_named ? session.policy : "tide",
+          .means = session.means};
+}
+
 Judgement judge_trace(std::shared_ptr<const Trace> trace, const JudgeOptions& options) {
   Judgement result;
   result.plain_peak_bytes = plan::memory_bounds(*trace, options.machine).plain_peak_bytes;
@@ -48,7 +58,8 @@ Judgement judge_trace(std::shared_ptr<const Trace> trace, const JudgeOptions& op
                        const std::chrono::duration<double> taken = Clock::now() - start;
                        return taken.count() > options.think_seconds;
                      }};
-  const PlanOutcome outcome = policy_named(options.policy).make({})->plan(problem);
+  const PlanOutcome outcome =
+      session::policy_within(options.policy, options.means, {})->plan(problem);
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
     result.smallest_budget_bytes = refusal->smallest_budget_bytes;
     return result;

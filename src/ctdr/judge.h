@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "lowtide/machine.h"
+#include "lowtide/session.h"
 #include "lowtide/trace.h"
 #include "train/run.h"
 #include "train/training.h"
@@ -29,10 +30,15 @@ struct Judgement {
 struct JudgeOptions {
   Machine machine;
   std::int64_t budget_bytes = 0;
-  // Who plans, and for how long at most.
+  // Who plans, with which means, and for how long at most.
   std::string policy = "tide";
+  Means means = Means::kMixed;
   double think_seconds = 10;
 };
+
+// As steps are to run in a session: plans use its policy, its means and the tiers that it has.
+// `auto` and `online` are judged by tide's plans, since the online rule does not look ahead.
+JudgeOptions judge_as_in(const SessionOptions& session, Machine machine);
 
 // Nothing if the user stopped it.
 std::optional<Judgement> judge(train::TrainingOptions training, const JudgeOptions& options,

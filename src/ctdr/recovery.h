@@ -15,7 +15,7 @@
 namespace lowtide::ctdr {
 
 struct RecoveryOptions {
-  train::MemoryOptions memory;
+  train::MemoryOptions memory{};
   // 0: no budget.
   std::int64_t budget_bytes = 0;
   // The accuracy at which it is back.

@@ -92,11 +92,12 @@ class Run {
     // Without a budget the plain step is what counts.
     const std::int64_t budget =
         report_.budget_bytes > 0 ? report_.budget_bytes : options_.machine.device_bytes;
-    std::optional<Judgement> found = judge(dense_->with(forms),
-                                           {.machine = options_.machine,
-                                            .budget_bytes = budget,
-                                            .think_seconds = options_.think_seconds},
-                                           hooks_);
+    JudgeOptions judged = judge_as_in(
+        train::session_options(options_.run.memory, budget, options_.run.training.device),
+        options_.machine);
+    judged.budget_bytes = budget;
+    judged.think_seconds = options_.think_seconds;
+    std::optional<Judgement> found = judge(dense_->with(forms), judged, hooks_);
     if (!found) return std::nullopt;
     hooks_.say(base::concat(
         forms.size(), " layers decomposed: plain ", base::format_seconds(found->plain_seconds),
@@ -133,9 +134,12 @@ class Run {
       if (layer.is_noise) report_.untrained.push_back(layer.info.name);
     }
     if (report_.untrained.empty()) return;
+    const char* const what =
+        options_.rules.takes_untrained ? "are decomposed all the same" : "stay dense";
     hooks_.say(base::concat("warning: the weights of ", base::join(report_.untrained),
-                            " look untrained: nothing of them stands out of random numbers, so "
-                            "that lower ranks lose what there is; train the net first"));
+                            " look untrained and ", what,
+                            ": nothing of them stands out of random numbers, so lower ranks lose "
+                            "what there is"));
   }
 
   void require_chosen() {
@@ -170,22 +174,51 @@ class Run {
   }
 
   bool recover_accuracy() {
-    for (;; ++report_.raises) {
-      count_parameters();
-      if (report_.forms.empty()) return keep_dense();
-      report_.recovery = recover_once();
-      if (!report_.recovery) return false;
-      if (report_.recovery->is_back || report_.raises == options_.raises) return true;
-      Forms raised = with_raised_ranks(report_.forms, report_.choice, *dense_);
+    count_parameters();
+    if (report_.forms.empty()) return keep_dense();
+    report_.recovery = within_budget(dense_->with(report_.forms), [&] { return recover_once(); });
+    if (!report_.recovery) return false;
+    while (!report_.recovery->is_back && report_.raises < options_.raises) {
+      const Forms forms = report_.forms;
+      Forms raised = with_raised_ranks(forms, report_.choice, *dense_);
       // The budget counts more than the accuracy.
       if (raised.empty() && !report_.dense().judgement.planned_seconds) return true;
       report_.forms = std::move(raised);
+      ++report_.raises;
       hooks_.say("the accuracy is not back; raising the ranks of the most sensitive layers");
+      if (report_.forms.empty()) return keep_dense();
+      const std::optional<Raise> raise = try_raised();
+      if (!raise) return false;
+      if (*raise == Raise::kBeyondBudget) {
+        report_.forms = forms;
+        --report_.raises;
+        return true;
+      }
+      count_parameters();
+    }
+    return true;
+  }
+
+  enum class Raise { kDone, kBeyondBudget };
+
+  // What was fine-tuned before stays the result, and what was written, where higher ranks do not
+  // keep the budget. Nothing if the user stopped it.
+  std::optional<Raise> try_raised() {
+    try {
+      std::optional<Recovery> recovery = recover_once();
+      if (!recovery) return std::nullopt;
+      report_.recovery = std::move(recovery);
+      return Raise::kDone;
+    } catch (const OutOfMemory& refusal) {
+      hooks_.say(base::concat(
+          "with higher ranks the budget is not kept, so the ranks before stay: ", refusal.what()));
+      return Raise::kBeyondBudget;
     }
   }
 
   // A net that was not changed has lost nothing, and is trained no further.
   bool keep_dense() {
+    count_parameters();
     report_.recovery.reset();
     report_.choice.chosen = 0;
     hooks_.say("no layer is decomposed: the net stays as it was");
@@ -203,13 +236,12 @@ class Run {
         .rate_share = options_.rate_share};
     hooks_.say(base::concat("fine-tuning ", report_.forms.size(),
                             " decomposed layers; the optimizer's states start over"));
-    const train::TrainingOptions changed = dense_->with(report_.forms);
     const auto keep = [&](const train::Training& training, Session& session) {
       if (options_.output.empty()) return;
       write_weights(options_.output, training.state(), report_.forms, *dense_, options_.is_merged,
                     &session);
     };
-    return within_budget(changed, [&] { return recover(changed, data_, recovery, keep, hooks_); });
+    return recover(dense_->with(report_.forms), data_, recovery, keep, hooks_);
   }
 
   bool find_largest_batch() {

@@ -3,6 +3,7 @@
 #include "ctdr/run.h"
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -97,6 +98,10 @@ TEST(Ctdr, NormsAreSettledOnTheTrainingData) {
   EXPECT_FALSE(
       at::equal(after.at("buffer/norm.running_mean"), before.at("buffer/norm.running_mean")));
   EXPECT_EQ(after.at("buffer/norm.num_batches_tracked").item<std::int64_t>(), 2);
+  // From no batch at all nothing is taken, so nothing is forgotten either.
+  EXPECT_EQ(training.settle_norms(0, run_plain), 0);
+  EXPECT_TRUE(
+      at::equal(buffers().at("buffer/norm.running_mean"), after.at("buffer/norm.running_mean")));
   // Once more gives the same: they start from nothing each time.
   training.settle_norms(2, run_plain);
   EXPECT_TRUE(
@@ -173,6 +178,90 @@ TEST(Ctdr, WhenNoRankIsHighEnoughTheNetIsTheDenseOneAgain) {
   for (const auto& [name, text] : written.texts) EXPECT_FALSE(name.starts_with("form/")) << name;
 }
 
+// So little text that states of the optimizer are most of the memory, and none of them may leave.
+Options small_gpt(const std::filesystem::path& text) {
+  at::set_num_threads(1);
+  std::ofstream(text) << [] {
+    std::string letters;
+    for (int i = 0; i < 600; ++i) letters += static_cast<char>('a' + i * i % 23);
+    return letters;
+  }();
+  Options options;
+  options.run.training.model = "gpt";
+  options.run.training.model_options.layers = 1;
+  options.run.training.model_options.width = 128;
+  options.run.training.model_options.heads = 2;
+  options.run.training.model_options.context = 8;
+  options.run.training.data = text.string();
+  options.run.training.batch = 1;
+  options.run.training.optimizer = "adamw";
+  options.run.memory.tiers = "none";
+  options.machine = machine_named("h200");
+  options.think_seconds = 1;
+  options.rules = {.methods = {Decomposition::kSvd},
+                   .ranks = {{RankRule::Kind::kFixed, 16}},
+                   .has_reconstructed = false,
+                   .takes_untrained = true};
+  options.everywhere = true;
+  options.fine_tuning_epochs = 0;
+  return options;
+}
+
+TEST(Ctdr, RanksThatTheBudgetHasNoRoomForAreNotRaised) {
+  const TemporaryFile text("lowtide_ctdr_text"), file("lowtide_ctdr_raised.safetensors"),
+      checkpoint("lowtide_ctdr_gpt");
+  Options options = small_gpt(text.path);
+  options.run.checkpoint = checkpoint.path.string();
+  train::RunOptions training = options.run;
+  training.steps = 2;
+  static_cast<void>(train::run(training, {}));
+  options.output = file.path.string();
+  options.most_accuracy_loss = -1;
+  options.fine_tuning_epochs = 1;
+  options.raises = 0;
+  const Report low = run(options, {});
+  ASSERT_TRUE(low.recovery);
+  // Just enough for these ranks.
+  options.run.memory.budget = std::to_string(low.recovery->peak_bytes) + "B";
+  options.raises = 3;
+  std::string said;
+  train::Hooks hooks;
+  hooks.say = [&](const std::string& line) { said += line + "\n"; };
+  const Report report = run(options, hooks);
+  EXPECT_THAT(said, HasSubstr("with higher ranks the budget is not kept"));
+  // As far as there was room.
+  EXPECT_LT(report.raises, options.raises);
+  ASSERT_TRUE(report.recovery);
+  EXPECT_FALSE(report.recovery->is_back);
+  EXPECT_LE(report.recovery->peak_bytes, report.budget_bytes);
+  // What is told is what is written.
+  const train::TensorFile written = train::read_tensor_file(file.path);
+  std::int64_t parameters = 0;
+  for (const auto& [name, tensor] : written.tensors) parameters += tensor.numel();
+  EXPECT_EQ(report.parameters, parameters);
+  for (const auto& [layer, form] : report.forms) {
+    EXPECT_EQ(written.texts.at("form/" + layer), to_string(form));
+  }
+}
+
+TEST(Ctdr, AChoiceIsMadeByThePlansThatTheTrainingHas) {
+  const TemporaryFile text("lowtide_ctdr_text"), checkpoint("lowtide_ctdr_gpt");
+  Options options = small_gpt(text.path);
+  options.run.training.batch = 64;
+  options.run.checkpoint = checkpoint.path.string();
+  train::RunOptions training = options.run;
+  training.steps = 2;
+  static_cast<void>(train::run(training, {}));
+  options.run.memory.budget = "70%";
+  options.most_accuracy_loss = 1;
+  EXPECT_EQ(refusal_of(options), "kept");
+  // Its plans evict nothing.
+  options.run.memory.policy = "keep_all";
+  options.everywhere = false;
+  options.rules.ranks[0].value = 50;
+  EXPECT_THAT(refusal_of(options), HasSubstr("no choice of layers and no plan keeps"));
+}
+
 TEST(Ctdr, WhatWasWrittenIsReadBackIntoAFreshModel) {
   const TemporaryFile file("lowtide_ctdr_weights.safetensors");
   Options options = never_back();
@@ -217,8 +306,10 @@ TEST(Ctdr, RanksOfAllLayersTogetherMeetATotal) {
   const double dense_bytes = 61470.0 * 4 * 3;  // weight, gradient, momentum
   for (const RankRule rule : {RankRule{RankRule::Kind::kTotal, 0.4},
                               RankRule{RankRule::Kind::kTotalBytes, 0.4 * dense_bytes}}) {
-    const CandidateRules rules = {
-        .methods = CandidateRules().methods, .ranks = {rule}, .has_reconstructed = false};
+    const CandidateRules rules = {.methods = CandidateRules().methods,
+                                  .ranks = {rule},
+                                  .has_reconstructed = false,
+                                  .takes_untrained = true};
     std::int64_t all = 0, left = 0;
     for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
       all += layer.info.parameters;
@@ -228,6 +319,148 @@ TEST(Ctdr, RanksOfAllLayersTogetherMeetATotal) {
     EXPECT_LE(left, 0.4 * static_cast<double>(all));
     EXPECT_GT(left, 0.2 * static_cast<double>(all));
   }
+}
+
+// small_resnet with convolutions of up to 32 channels, as it is initialised.
+std::vector<LayerOptions> candidates_of_resnet(CandidateRules rules) {
+  Options options = lenet();
+  options.run.training.model = "small_resnet";
+  options.run.training.model_options.width = 8;
+  options.run.training.batch = 10;
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  DenseModel dense(options.run.training, training.state());
+  rules.takes_untrained = true;
+  return find_candidates(dense, *data, rules, {});
+}
+
+std::string refusal_of_rules(CandidateRules rules) {
+  try {
+    static_cast<void>(candidates_of_resnet(std::move(rules)));
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Ctdr, TheLargestRankThatHelpsIsOneOfTheMethod) {
+  const CandidateRules tucker = {.methods = {Decomposition::kSvd, Decomposition::kTucker2},
+                                 .ranks = {{RankRule::Kind::kFixed, 30}},
+                                 .has_reconstructed = false};
+  EXPECT_THAT(refusal_of_rules(tucker), HasSubstr("the largest rank that could help is 28"));
+  CandidateRules possible = tucker;
+  possible.ranks[0].value = 28;
+  EXPECT_EQ(refusal_of_rules(possible), "none");
+}
+
+TEST(Ctdr, RanksOfAllLayersTogetherMeetATotalWithCpToo) {
+  Options options = lenet();
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  DenseModel dense(options.run.training, training.state());
+  for (const Decomposition method : {Decomposition::kCp3, Decomposition::kCp4}) {
+    const CandidateRules rules = {.methods = {Decomposition::kSvd, method},
+                                  .ranks = {{RankRule::Kind::kTotal, 0.4}},
+                                  .has_reconstructed = false,
+                                  .takes_untrained = true};
+    std::int64_t left = 0;
+    for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+      left += layer.options.empty() ? layer.info.parameters : layer.options[0].parameters;
+    }
+    EXPECT_LE(left, 0.4 * 61470);
+  }
+}
+
+// As close as one likes to rank 7, which is half of the parameters, with terms that cancel each
+// other: multiplies polynomials and forgets coefficients above 6.
+at::Tensor of_lower_border_rank() {
+  const at::Tensor weight = at::zeros({6, 6, 9});
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; i + j <= 6 && j < 6; ++j) weight[i][j][6 - i - j] = 1;
+  }
+  return weight.view({6, 6, 3, 3});
+}
+
+TEST(Ctdr, ALayerWhoseTermsCancelEachOtherStaysDenseAndTheOthersMeetTheTotal) {
+  Options options = lenet();
+  options.run.training.model = "small_resnet";
+  options.run.training.model_options.width = 6;
+  options.run.training.batch = 10;
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  train::State state;
+  std::string degenerate;
+  for (const auto& [name, tensor] : training.state()) {
+    state.push_back({name, tensor.detach().clone()});
+    const bool is_first = degenerate.empty() && name.starts_with("parameter/") &&
+                          tensor.sizes() == at::IntArrayRef({6, 6, 3, 3});
+    if (!is_first) continue;
+    state.back().tensor = of_lower_border_rank();
+    degenerate = name.substr(10, name.size() - 10 - std::string(".weight").size());
+  }
+  ASSERT_FALSE(degenerate.empty());
+  DenseModel dense(options.run.training, state);
+  const CandidateRules rules = {.methods = {Decomposition::kSvd, Decomposition::kCp3},
+                                .ranks = {{RankRule::Kind::kTotal, 0.5}},
+                                .has_reconstructed = false,
+                                .takes_untrained = true};
+  std::int64_t all = 0, left = 0;
+  for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+    all += layer.info.parameters;
+    left += layer.options.empty() ? layer.info.parameters : layer.options[0].parameters;
+    if (layer.info.name != degenerate) continue;
+    EXPECT_TRUE(layer.options.empty());
+    EXPECT_THAT(layer.reason, HasSubstr("cp is degenerate"));
+  }
+  EXPECT_LE(left, all / 2);
+}
+
+TEST(Ctdr, UntrainedLayersStayDenseUnlessTheyAreAskedFor) {
+  Options options = lenet();
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  DenseModel dense(options.run.training, training.state());
+  CandidateRules rules = {.ranks = {{RankRule::Kind::kCompression, 0.5}},
+                          .has_reconstructed = false};
+  const auto named = [&](const std::string& name) {
+    for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+      if (layer.info.name == name) return layer;
+    }
+    return LayerOptions{};
+  };
+  EXPECT_TRUE(named("c5").options.empty());
+  EXPECT_THAT(named("c5").reason, HasSubstr("looks untrained"));
+  // Too small to tell.
+  EXPECT_EQ(named("c1").options.size(), 2U);
+  rules.takes_untrained = true;
+  EXPECT_TRUE(named("c5").is_noise);
+  EXPECT_EQ(named("c5").options.size(), 1U);
+}
+
+TEST(Ctdr, GivenFormsAreTakenAsTheyAre) {
+  Options options = lenet();
+  const auto data = train::open_data_for(options.run.training);
+  train::Training training(options.run.training, data);
+  DenseModel dense(options.run.training, training.state());
+  const auto refusal = [&](const Forms& forms, bool taken = false) -> std::string {
+    try {
+      static_cast<void>(
+          find_candidates(dense, *data, {.given = forms, .takes_untrained = taken}, {}));
+    } catch (const InvalidInput& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const LayerForm svd = {Decomposition::kSvd, {12}};
+  const CandidateRules rules = {.given = Forms{{"c5", svd}, {"f6", {}}}, .takes_untrained = true};
+  for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+    EXPECT_EQ(layer.options.size(), layer.info.name == "c5" ? 1U : 0U) << layer.info.name;
+    for (const Option& option : layer.options) EXPECT_EQ(option.form, svd);
+  }
+  EXPECT_THAT(refusal({{"c55", svd}}), HasSubstr("did you mean 'c5'"));
+  EXPECT_THAT(refusal({{"c5", svd}}), HasSubstr("layer 'c5' cannot become svd 12"));
+  EXPECT_THAT(refusal({{"c3", {Decomposition::kTucker2, {7, 7}}}}, true),
+              HasSubstr("the nearest is 6"));
 }
 
 TEST(Ctdr, AWeightThatIsNotFiniteIsNamed) {

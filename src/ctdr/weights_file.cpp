@@ -68,29 +68,10 @@ Forms forms_in(const train::Texts& texts) {
   return forms;
 }
 
-// Takes what it copies out of `tensors`.
-template <class Items>
-void copy_out_of(Tensors& tensors, const Items& items) {
-  for (const auto& item : items) {
-    const auto found = tensors.find(item.key());
-    LT_REQUIRE(found != tensors.end(), "the weights have no ", item.key(),
-               "; were they made with other options of the model?");
-    LT_REQUIRE(found->second.sizes() == item.value().sizes(), item.key(), " has the sizes ",
-               found->second.sizes(), " in the weights and ", item.value().sizes(),
-               " in the model; were they made with other options of the model?");
-    item.value().copy_(found->second);
-    tensors.erase(found);
-  }
-}
-
 void load(torch::nn::Module& model, const train::TensorFile& file) {
-  const at::NoGradGuard no_grad;
+  // Whether weights are reconstructed the factors do not tell.
   for (const auto& [layer, form] : forms_in(file.texts)) prepare_layer(model, layer, form);
-  Tensors left = file.tensors;
-  copy_out_of(left, model.named_parameters());
-  copy_out_of(left, model.named_buffers());
-  LT_REQUIRE(left.empty(), "the model has no ", left.begin()->first,
-             ", which the weights have; were they made with other options of the model?");
+  load_state(model, file.tensors);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct Cp {
 Cp cp(const at::Tensor& tensor, std::int64_t rank);
 
 // The error-preserving correction (Phan et al. 2020, section 3): smaller terms at the same error,
-// within `slack` of it. One factor at a time, which makes each a ridge problem whose weight is
-// found by bisection.
+// within `slack` of it, or at 0.001 where it is less. One factor at a time, which makes each a
+// ridge problem whose weight is found by bisection.
 Cp correct(const at::Tensor& tensor, Cp cp, double slack);
 
 }  // namespace lowtide::decompose

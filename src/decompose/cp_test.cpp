@@ -4,8 +4,12 @@
 
 #include <cmath>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+
+#include "decompose/factors.h"
+#include "lowtide/errors.h"
 
 namespace lowtide::decompose {
 namespace {
@@ -62,6 +66,74 @@ TEST(Cp, TermsThatCancelEachOtherAreMadeShorterAtTheSameError) {
   const Cp corrected = correct(tensor, allowed, 0.01);
   EXPECT_LT(corrected.degeneracy, cancelling.degeneracy / 100);
   EXPECT_LE(distance(sum_of_terms(corrected.factors), tensor), bound * 1.01 + 1e-9);
+}
+
+// Multiplies polynomials and forgets coefficients above `degree`: as close as one likes to rank
+// degree + 1, with terms that cancel each other the more the higher it is.
+at::Tensor products_up_to(std::int64_t degree, at::IntArrayRef sizes) {
+  at::Tensor tensor = at::zeros(sizes, at::kDouble);
+  for (std::int64_t i = 0; i < sizes[0]; ++i) {
+    for (std::int64_t j = 0; j < sizes[1]; ++j) {
+      const std::int64_t k = degree - i - j;
+      if (k >= 0 && k < sizes[2]) tensor[i][j][k] = 1;
+    }
+  }
+  return tensor;
+}
+
+TEST(Cp, TermsThatAreNotNeededAreMadeShorterAndTheErrorStays) {
+  torch::manual_seed(6);
+  // Three terms, two long ones that all but cancel each other, and what no term explains.
+  std::vector<at::Tensor> factors;
+  for (const int size : {8, 7, 9}) factors.push_back(at::randn({size, 5}, at::kDouble));
+  for (at::Tensor& factor : factors) factor.select(1, 4).copy_(factor.select(1, 3));
+  factors[0].select(1, 3).mul_(1000);
+  factors[0].select(1, 4).mul_(-1000).add_(at::randn({8}, at::kDouble));
+  const at::Tensor tensor = sum_of_terms(factors) + 0.5 * at::randn({8, 7, 9}, at::kDouble);
+  Cp long_ones = {.factors = factors};
+  long_ones.relative_error = distance(sum_of_terms(factors), tensor);
+  ASSERT_GT(long_ones.relative_error, 0.05);
+  long_ones.degeneracy = 1e5;
+  const double slack = 0.002;
+  const Cp corrected = correct(tensor, long_ones, slack);
+  EXPECT_LE(distance(sum_of_terms(corrected.factors), tensor),
+            long_ones.relative_error * (1 + slack) + 1e-9);
+  EXPECT_NEAR(distance(sum_of_terms(corrected.factors), tensor), corrected.relative_error, 1e-9);
+  EXPECT_LT(corrected.degeneracy, 10);
+}
+
+TEST(Cp, WhatLeastSquaresFindIsCorrectedWhereItsTermsCancelEachOther) {
+  for (const int seed : {1, 2, 3}) {
+    torch::manual_seed(static_cast<std::uint64_t>(seed));
+    const at::Tensor tensor =
+        products_up_to(2, {6, 6, 9}) + 0.1 * at::randn({6, 6, 9}, at::kDouble);
+    const Cp found = cp(tensor, 3);
+    // 60 and more without.
+    EXPECT_LT(found.degeneracy, 45) << seed;
+    EXPECT_NEAR(distance(sum_of_terms(found.factors), tensor), found.relative_error, 1e-9);
+  }
+}
+
+TEST(Cp, AStartFromWhichEverythingDiesOutIsJustAsBadAsItIs) {
+  // Two of a a b + a b a + b a a beside each other.
+  at::Tensor tensor = at::zeros({4, 4, 9}, at::kDouble);
+  for (const int i : {0, 2}) {
+    tensor[i][i][i + 1] = 1;
+    tensor[i][i + 1][i] = 1;
+    tensor[i + 1][i][i] = 1;
+  }
+  EXPECT_LT(cp(tensor, 4).relative_error, 0.05);
+}
+
+TEST(Cp, TermsThatCancelEachOtherTooFarAreRefusedWithWhatElseToDo) {
+  const at::Tensor weight = products_up_to(5, {6, 6, 9}).view({6, 6, 3, 3});
+  try {
+    static_cast<void>(factorise(weight, {Decomposition::kCp3, {6}}));
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("cp is degenerate at rank 6"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("use another rank, such as 3, or tucker2"));
+  }
 }
 
 }  // namespace

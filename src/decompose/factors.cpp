@@ -137,6 +137,27 @@ Shapes factor_shapes(const LayerForm& form, at::IntArrayRef sizes) {
   }
 }
 
+std::optional<LayerForm> form_with(const std::map<std::string, std::vector<std::int64_t>>& shapes,
+                                   at::IntArrayRef weight_sizes) {
+  const auto first = [&](const char* name) {
+    const auto found = shapes.find(name);
+    return found == shapes.end() || found->second.empty() ? 0 : found->second[0];
+  };
+  const std::vector<std::int64_t> one = {first("weight_in")};
+  const std::vector<std::int64_t> two = {one[0], first("weight_core")};
+  for (const LayerForm& form :
+       {LayerForm{Decomposition::kSvd, one}, LayerForm{Decomposition::kTucker2, two},
+        LayerForm{Decomposition::kCp3, one}, LayerForm{Decomposition::kCp4, one}}) {
+    try {
+      const Shapes own = factor_shapes(form, weight_sizes);
+      if (std::map(own.begin(), own.end()) == shapes) return form;
+    } catch (const InvalidInput&) {
+      // One that such a weight cannot have.
+    }
+  }
+  return std::nullopt;
+}
+
 std::int64_t count_parameters(const LayerForm& form, at::IntArrayRef weight_sizes) {
   if (form.method == Decomposition::kDense) return c10::multiply_integers(weight_sizes);
   std::int64_t count = 0;

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -42,6 +45,11 @@ struct Factorisation {
 // form that such a weight cannot have, naming ranks that it can.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> factor_shapes(
     const LayerForm& form, at::IntArrayRef weight_sizes);
+
+// The form that has factors of these names and sizes for such a weight, whether reconstructed or
+// not; nothing if there is none.
+std::optional<LayerForm> form_with(const std::map<std::string, std::vector<std::int64_t>>& shapes,
+                                   at::IntArrayRef weight_sizes);
 
 // The number of parameters that the form has.
 std::int64_t count_parameters(const LayerForm& form, at::IntArrayRef weight_sizes);

@@ -34,9 +34,40 @@ double sum_of_squares(const std::vector<double>& values, std::size_t from = 0) {
 
 std::int64_t elements(const Spectrum& spectrum) { return c10::multiply_integers(spectrum.sizes); }
 
-std::int64_t most_cp_rank(const Spectrum& spectrum) {
+// Of a form that has the same rank everywhere.
+std::int64_t most_rank(const Spectrum& spectrum, Decomposition method) {
   const auto& sizes = spectrum.sizes;
+  if (method == Decomposition::kSvd || method == Decomposition::kTucker2) {
+    return std::min(sizes[0], sizes[1]);
+  }
   return elements(spectrum) / std::max({sizes[0], sizes[1], sizes[2] * sizes[3]});
+}
+
+// The form with the largest ranks, in the same proportion to what bounds them, that has no more
+// than so many parameters; the least ranks if there are none so few.
+LayerForm form_within(const Spectrum& spectrum, Decomposition method, double most_parameters) {
+  const auto& sizes = spectrum.sizes;
+  const auto at_level = [&](double level) {
+    const auto rank = [level](std::int64_t most) {
+      return std::max<std::int64_t>(static_cast<std::int64_t>(level * static_cast<double>(most)),
+                                    1);
+    };
+    if (method == Decomposition::kTucker2)
+      return LayerForm{method, {rank(sizes[1]), rank(sizes[0])}};
+    return LayerForm{method, {rank(most_rank(spectrum, method))}};
+  };
+  double low = 0, high = 1;
+  for (int i = 0; i < kBisections; ++i) {
+    const double middle = (low + high) / 2;
+    const auto count = static_cast<double>(count_parameters(at_level(middle), sizes));
+    (count <= most_parameters ? low : high) = middle;
+  }
+  LayerForm form = at_level(low);
+  // Down, and not up: the number of parameters is a bound.
+  for (std::int64_t& rank : form.ranks) {
+    if (rank >= kSmallestRounded) rank -= rank % kTile;
+  }
+  return form;
 }
 
 // `rank_of` gives one for a side's singular values and that matrix's number of rows.
@@ -53,10 +84,9 @@ LayerForm form_by(
   if (method == Decomposition::kTucker2) return {method, {inputs, outputs}};
   if (method == Decomposition::kSvd) return {method, {outputs}};
   // No spectrum tells the rank of CP: as many parameters as Tucker-2 would have.
+  // That may be more than the dense weight has.
   const LayerForm equal = {Decomposition::kTucker2, {inputs, outputs}};
-  const double share =
-      static_cast<double>(count_parameters(equal, sizes)) / static_cast<double>(elements(spectrum));
-  return compressed_form(spectrum, method, share);
+  return form_within(spectrum, method, static_cast<double>(count_parameters(equal, sizes)));
 }
 
 // The free energy of EVBMF as a function of the noise's variance.
@@ -214,44 +244,33 @@ LayerForm energy_form(const Spectrum& spectrum, Decomposition method, double sha
 LayerForm compressed_form(const Spectrum& spectrum, Decomposition method, double share) {
   LT_REQUIRE(share > 0 && share <= 1, "the share of parameters must be above 0 and up to 1, not ",
              share);
-  const auto& sizes = spectrum.sizes;
-  // Ranks in the same proportion to what bounds them.
-  const auto at_level = [&](double level) {
-    const auto rank = [level](std::int64_t most) {
-      return std::max<std::int64_t>(static_cast<std::int64_t>(level * static_cast<double>(most)),
-                                    1);
-    };
-    if (method == Decomposition::kTucker2)
-      return LayerForm{method, {rank(sizes[1]), rank(sizes[0])}};
-    const std::int64_t most =
-        method == Decomposition::kSvd ? std::min(sizes[0], sizes[1]) : most_cp_rank(spectrum);
-    return LayerForm{method, {rank(most)}};
-  };
-  const double allowed = share * static_cast<double>(elements(spectrum));
-  double low = 0, high = 1;
-  for (int i = 0; i < kBisections; ++i) {
-    const double middle = (low + high) / 2;
-    const auto count = static_cast<double>(count_parameters(at_level(middle), sizes));
-    (count <= allowed ? low : high) = middle;
-  }
-  LayerForm form = at_level(low);
-  // Down, and not up: the share is a bound.
-  for (std::int64_t& rank : form.ranks) {
-    if (rank >= kSmallestRounded) rank -= rank % kTile;
-  }
-  return form;
+  return form_within(spectrum, method, share * static_cast<double>(elements(spectrum)));
 }
 
 bool is_smaller(const LayerForm& form, const Spectrum& spectrum) {
   return count_parameters(form, spectrum.sizes) < elements(spectrum);
 }
 
+std::int64_t largest_useful_rank(const std::vector<std::int64_t>& weight_sizes,
+                                 Decomposition method) {
+  const Spectrum spectrum = {.sizes = weight_sizes};
+  const std::size_t ranks = method == Decomposition::kTucker2 ? 2 : 1;
+  const auto is_useful = [&](std::int64_t rank) {
+    return is_smaller({method, std::vector<std::int64_t>(ranks, rank)}, spectrum);
+  };
+  std::int64_t useful = 0, useless = most_rank(spectrum, method) + 1;
+  while (useless - useful > 1) {
+    const std::int64_t middle = useful + (useless - useful) / 2;
+    (is_useful(middle) ? useful : useless) = middle;
+  }
+  return useful;
+}
+
 LayerForm raised_form(LayerForm form, const Spectrum& spectrum) {
   const auto& sizes = spectrum.sizes;
   for (std::size_t i = 0; i < form.ranks.size(); ++i) {
-    const std::int64_t limit = form.method == Decomposition::kTucker2 ? sizes[1 - i]
-                               : form.method == Decomposition::kSvd   ? std::min(sizes[0], sizes[1])
-                                                                      : most_cp_rank(spectrum);
+    const std::int64_t limit =
+        form.method == Decomposition::kTucker2 ? sizes[1 - i] : most_rank(spectrum, form.method);
     form.ranks[i] = rounded_rank(form.ranks[i] + (form.ranks[i] + 1) / 2, limit);
   }
   return form;

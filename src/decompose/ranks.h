@@ -50,6 +50,11 @@ LayerForm compressed_form(const Spectrum& spectrum, Decomposition method, double
 
 bool is_smaller(const LayerForm& form, const Spectrum& spectrum);
 
+// The largest rank, the same on both sides for Tucker-2, with which such a weight has fewer
+// parameters than the dense one; 0: there is none.
+std::int64_t largest_useful_rank(const std::vector<std::int64_t>& weight_sizes,
+                                 Decomposition method);
+
 // With ranks half as large again, rounded. The ranks may be beyond what the weight can have.
 LayerForm raised_form(LayerForm form, const Spectrum& spectrum);
 

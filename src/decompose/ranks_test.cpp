@@ -81,6 +81,52 @@ TEST(Ranks, OneLevelMeetsATargetAndSparesTheSensitive) {
   EXPECT_THROW(static_cast<void>(forms_within(layers, 10)), InvalidInput);
 }
 
+TEST(Ranks, OneLevelMeetsATargetWithCpToo) {
+  torch::manual_seed(1);
+  const Spectrum spectrum = spectrum_of(at::randn({24, 16, 3, 3}));
+  for (const Decomposition method : {Decomposition::kCp3, Decomposition::kCp4}) {
+    const std::vector<WeightedSpectrum> layers = {{spectrum, method, 1}, {spectrum, method, 3}};
+    const std::int64_t all = 2 * 24 * 16 * 9;
+    for (const double share : {0.3, 0.7}) {
+      const auto most = static_cast<std::int64_t>(share * static_cast<double>(all));
+      std::int64_t count = 0;
+      for (const LayerForm& form : forms_within(layers, most)) {
+        count += count_parameters(form, spectrum.sizes);
+      }
+      EXPECT_LE(count, most);
+      EXPECT_GT(count, most / 2);
+    }
+    // Nothing need be left out.
+    EXPECT_EQ(forms_within(layers, all), (std::vector<LayerForm>{{}, {}}));
+  }
+}
+
+TEST(Ranks, CpIsNotSmallerWhereTuckerWouldNotBe) {
+  torch::manual_seed(1);
+  const at::Tensor weight = at::randn({24, 16, 3, 3});
+  const Spectrum spectrum = spectrum_of(weight);
+  for (const Decomposition method : {Decomposition::kCp3, Decomposition::kCp4}) {
+    EXPECT_FALSE(is_smaller(energy_form(spectrum, method, 0.001), spectrum));
+    // Of ranks 14 and 20, and hardly any noise: Tucker-2 at these has more than the dense weight.
+    const at::Tensor planted = at::einsum(
+        "si,oihw,to->tshw", {at::randn({16, 14}), at::randn({20, 14, 3, 3}), at::randn({24, 20})});
+    const Spectrum clear = spectrum_of(planted + 1e-4 * weight);
+    EXPECT_FALSE(is_smaller(evbmf_form(clear, method), clear));
+  }
+}
+
+TEST(Ranks, TheLargestUsefulOneHasFewerParametersAndTheNextHasNot) {
+  const std::vector<std::int64_t> conv = {32, 32, 3, 3}, wide = {64, 8, 3, 3}, linear = {100, 300};
+  // 2 * 32 r + 9 r r < 32 * 32 * 9.
+  EXPECT_EQ(largest_useful_rank(conv, Decomposition::kTucker2), 28);
+  // No more than there are inputs.
+  EXPECT_EQ(largest_useful_rank(wide, Decomposition::kTucker2), 8);
+  EXPECT_EQ(largest_useful_rank(linear, Decomposition::kSvd), 74);
+  EXPECT_EQ(largest_useful_rank(conv, Decomposition::kCp3), 126);
+  EXPECT_EQ(largest_useful_rank(conv, Decomposition::kCp4), 131);
+  EXPECT_EQ(largest_useful_rank({1, 1, 3, 3}, Decomposition::kTucker2), 0);
+}
+
 TEST(Ranks, RaisedOnesAreRoundedAsTheFirstWere) {
   const Spectrum conv = {.sizes = {64, 40, 3, 3}}, linear = {.sizes = {64, 40}};
   EXPECT_EQ(raised_form({Decomposition::kSvd, {20}}, linear).ranks, std::vector<std::int64_t>{32});

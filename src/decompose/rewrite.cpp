@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "decompose/rewrite.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "decompose/factors.h"
+#include "decompose/noise.h"
 #include "decompose/stand_in.h"
 
 namespace lowtide {
@@ -28,6 +30,9 @@ using torch::nn::Module;
 struct ParametersOf : Module {
   static constexpr auto kMember = &ParametersOf::parameters_;
 };
+
+// Norm of what is lost over norm of the weight.
+constexpr double kHardlyAnything = 1e-3;
 
 struct Layer {
   std::string name;
@@ -89,12 +94,24 @@ Layer find_layer(const Module& model, const std::string& name) {
                                   base::suggestion(name, names)));
 }
 
-// Puts these where the weight, or its factors, are among the layer's parameters.
+// Puts these where the weight, or its factors, are among the layer's parameters. A subclass may
+// have others, whatever they are called.
 void replace_parameters(Layer& layer, const std::vector<Factor>& parameters) {
   auto& items = layer.module->*ParametersOf::kMember;
+  const StandIn* stand_in = decompose::stand_in_of(*layer.weight);
+  const auto is_replaced = [&](const std::string& name) {
+    if (stand_in == nullptr) return name == "weight";
+    const std::vector<Factor>& factors = stand_in->factored.factors;
+    return std::any_of(factors.begin(), factors.end(),
+                       [&](const Factor& factor) { return factor.name == name; });
+  };
   std::remove_reference_t<decltype(items)> others(items.key_description());
   for (const auto& item : items) {
-    if (!item.key().starts_with("weight")) others.insert(item.key(), item.value());
+    if (!is_replaced(item.key())) others.insert(item.key(), item.value());
+  }
+  for (const Factor& factor : parameters) {
+    LT_REQUIRE(!others.contains(factor.name), "layer '", layer.name, "' has a parameter ",
+               factor.name, " of its own");
   }
   items.clear();
   for (const Factor& factor : parameters) {
@@ -109,6 +126,18 @@ void install(Layer& layer, decompose::Factored factored) {
   replace_parameters(layer, factored.factors);
   *layer.weight = decompose::make_stand_in(
       {.layer = layer.name, .sizes = layer.weight->sizes().vec(), .factored = std::move(factored)});
+}
+
+// Gives whether it was decomposed.
+bool merge(Layer& layer) {
+  const at::NoGradGuard no_grad;
+  const StandIn* stand_in = decompose::stand_in_of(*layer.weight);
+  if (stand_in == nullptr) return false;
+  at::Tensor dense = decompose::reconstruct(stand_in->factored, stand_in->sizes).contiguous();
+  dense.set_requires_grad(stand_in->factored.factors[0].tensor.requires_grad());
+  replace_parameters(layer, {{"weight", dense}});
+  *layer.weight = dense;
+  return true;
 }
 
 Layer layer_to_change(const Module& model, const std::string& name) {
@@ -151,9 +180,16 @@ std::vector<LayerInfo> list_layers(const Module& model) {
   return result;
 }
 
-DecomposedLayer decompose_layer(Module& model, const std::string& name, const LayerForm& form) {
+DecomposedLayer decompose_layer(Module& model, const std::string& name, const LayerForm& form,
+                                UntrainedWeights untrained) {
   Layer layer = layer_to_change(model, name);
   auto found = in_layer(name, [&] { return decompose::factorise(*layer.weight, form); });
+  LT_REQUIRE(untrained == UntrainedWeights::kTaken || found.relative_error < kHardlyAnything ||
+                 !decompose::is_noise(*layer.weight),
+             "layer '", name,
+             "': the weight looks untrained: nothing of it stands out of random numbers, so ",
+             to_string(form), " loses what there is; train the model first, or pass ",
+             "UntrainedWeights::kTaken");
   const auto sizes = layer.weight->sizes().vec();
   install(layer, std::move(found.factored));
   return {.name = name,
@@ -175,17 +211,8 @@ void prepare_layer(Module& model, const std::string& name, const LayerForm& form
 }
 
 std::int64_t merge_layers(Module& model) {
-  const at::NoGradGuard no_grad;
   std::int64_t count = 0;
-  for (Layer& layer : layers_of(model)) {
-    const StandIn* stand_in = decompose::stand_in_of(*layer.weight);
-    if (stand_in == nullptr) continue;
-    at::Tensor dense = decompose::reconstruct(stand_in->factored, stand_in->sizes).contiguous();
-    dense.set_requires_grad(stand_in->factored.factors[0].tensor.requires_grad());
-    replace_parameters(layer, {{"weight", dense}});
-    *layer.weight = dense;
-    ++count;
-  }
+  for (Layer& layer : layers_of(model)) count += merge(layer) ? 1 : 0;
   return count;
 }
 
@@ -195,6 +222,11 @@ namespace lowtide::decompose {
 
 at::Tensor weight_of_layer(Module& model, const std::string& layer) {
   return *find_layer(model, layer).weight;
+}
+
+void merge_layer(Module& model, const std::string& layer) {
+  Layer found = find_layer(model, layer);
+  static_cast<void>(merge(found));
 }
 
 at::Tensor run_layer(Module& model, const std::string& layer, const at::Tensor& input) {

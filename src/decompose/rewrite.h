@@ -12,14 +12,17 @@
 
 #include "lowtide/decompose.h"
 
-// The functions of lowtide/decompose.h are in rewrite.cpp; this is what else of a model's layers
-// the other folders ask for.
+// The functions of lowtide/decompose.h are in rewrite.cpp and state.cpp; this is what else of a
+// model's layers the other folders ask for.
 
 namespace lowtide::decompose {
 
 // The layer's member, be it a stand-in: to look at, or to write to in place.
 // Throws InvalidInput, with the nearest name, if there is no such layer.
 at::Tensor weight_of_layer(torch::nn::Module& model, const std::string& layer);
+
+// As merge_layers() does, for this layer alone. Throws likewise.
+void merge_layer(torch::nn::Module& model, const std::string& layer);
 
 // What the layer gives by itself. Throws likewise.
 at::Tensor run_layer(torch::nn::Module& model, const std::string& layer, const at::Tensor& input);

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include <ATen/autocast_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -155,6 +156,85 @@ TEST(Rewrite, FactorsMoveToAnotherTypeWithTheModel) {
   decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 4}});
   net->to(at::kFloat);
   EXPECT_EQ(net->forward(pictures().to(at::kFloat)).scalar_type(), at::kFloat);
+  // What stands in the weight's place says so, too.
+  EXPECT_EQ(net->conv->weight.scalar_type(), at::kFloat);
+}
+
+TEST(Rewrite, TheWeightIsOnTheDeviceThatItsFactorsAreOn) {
+  auto net = make_net();
+  decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 4}});
+  EXPECT_TRUE(net->conv->weight.is_cpu());
+  // What a module's to() does for another device; modules do not go to this one, but all machines
+  // have it.
+  for (const auto& item : net->conv->named_parameters()) {
+    const at::Tensor there = item.value().detach().to(at::kMeta);
+    item.value().unsafeGetTensorImpl()->shallow_copy_from(there.getIntrusivePtr());
+  }
+  EXPECT_TRUE(net->conv->weight.is_meta());
+  EXPECT_EQ(net->conv->weight.device(), at::Device(at::kMeta));
+}
+
+// A subclass with parameters that are called like a weight.
+struct Scaled : torch::nn::LinearImpl {
+  Scaled() : LinearImpl(6, 5) {
+    weight_scale = register_parameter("weight_scale", torch::ones({5}));
+  }
+  at::Tensor weight_scale;
+};
+
+TEST(Rewrite, OtherParametersOfALayerStayWhateverTheyAreCalled) {
+  Scaled layer;
+  decompose_layer(layer, "", {Decomposition::kSvd, {2}});
+  EXPECT_THAT(layer.named_parameters().keys(),
+              ElementsAre("weight_in", "weight_out", "bias", "weight_scale"));
+  merge_layers(layer);
+  EXPECT_THAT(layer.named_parameters().keys(), ElementsAre("weight", "bias", "weight_scale"));
+  EXPECT_TRUE(layer.named_parameters()["weight_scale"].is_same(layer.weight_scale));
+  layer.register_parameter("weight_out", torch::ones({1}));
+  EXPECT_THROW(decompose_layer(layer, "", {Decomposition::kSvd, {2}}), InvalidInput);
+  EXPECT_THAT(layer.named_parameters().keys(),
+              ElementsAre("weight", "bias", "weight_scale", "weight_out"));
+}
+
+TEST(Rewrite, UnderAutocastFactorsAreUsedInSixteenBitsAndTrainedInThirtyTwo) {
+  auto net = make_net();
+  decompose_layer(*net, "conv", {Decomposition::kTucker2, {2, 4}});
+  decompose_layer(*net, "rest.0", {Decomposition::kCp4, {6}});
+  decompose_layer(*net, "rest.2", {Decomposition::kSvd, {3}, true});
+  decompose_layer(*net, "wide", {Decomposition::kSvd, {3}});
+  net->to(at::kFloat);
+  const at::Tensor x = pictures().to(at::kFloat);
+  const at::Tensor exact = net->forward(x).detach();
+  struct Autocast {
+    Autocast() { set(true); }
+    ~Autocast() {
+      set(false);
+      at::autocast::clear_cache();
+    }
+    static void set(bool is_on) {
+      at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+      at::autocast::set_autocast_enabled(at::kCPU, is_on);
+    }
+  };
+  at::Tensor given;
+  {
+    const Autocast autocast;
+    given = net->forward(x);
+  }
+  EXPECT_EQ(given.scalar_type(), at::kBFloat16);
+  // Eight bits of mantissa, and some layers.
+  EXPECT_LT(distance(given.to(at::kFloat), exact), 0.05);
+  EXPECT_GT(distance(given.to(at::kFloat), exact), 0);
+  given.to(at::kFloat).square().mean().backward();
+  const auto trained = net->named_parameters();
+  for (const char* name :
+       {"conv.weight_core", "rest.0.weight_column", "rest.2.weight_in", "wide.weight_out"}) {
+    const at::Tensor& gradient = trained[name].grad();
+    ASSERT_TRUE(gradient.defined()) << name;
+    EXPECT_EQ(gradient.scalar_type(), at::kFloat) << name;
+    EXPECT_TRUE(at::isfinite(gradient).all().item<bool>()) << name;
+    EXPECT_GT(gradient.abs().max().item<float>(), 0) << name;
+  }
 }
 
 TEST(Rewrite, OtherOperatorsRefuseADecomposedWeight) {
@@ -207,6 +287,22 @@ TEST(Rewrite, WhatCannotBeDecomposedIsRefusedWithAReason) {
   EXPECT_THAT(refusal(*tied, "first", svd), HasSubstr("shared with another layer"));
   // Nothing changed.
   EXPECT_TRUE(stand_in_of(first->weight) == nullptr);
+}
+
+TEST(Rewrite, AWeightThatNobodyTrainedIsRefusedUnlessThatIsMeant) {
+  torch::manual_seed(1);
+  torch::nn::Sequential fresh(torch::nn::Linear(64, 48));
+  const LayerForm half = {Decomposition::kSvd, {16}};
+  EXPECT_THAT(refusal(*fresh, "0", half),
+              HasSubstr("layer '0': the weight looks untrained: nothing of it stands out of random "
+                        "numbers, so svd 16 loses what there is"));
+  EXPECT_EQ(list_layers(*fresh)[0].form, LayerForm{});
+  // At full rank nothing is lost.
+  decompose_layer(*fresh, "0", {Decomposition::kSvd, {48}});
+  merge_layers(*fresh);
+  const DecomposedLayer done = decompose_layer(*fresh, "0", half, UntrainedWeights::kTaken);
+  EXPECT_GT(done.relative_error, 0.5);
+  EXPECT_EQ(list_layers(*fresh)[0].form, half);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ class StandInImpl : public c10::TensorImpl {
         stand_in_(std::move(stand_in)),
         is_transposed_(is_transposed) {
     set_storage_access_should_throw();
+    set_custom_device(true);
     std::vector<std::int64_t> sizes = stand_in_->sizes;
     if (is_transposed) std::swap(sizes[0], sizes[1]);
     set_sizes_contiguous(sizes);
@@ -36,13 +37,24 @@ class StandInImpl : public c10::TensorImpl {
   const std::shared_ptr<const StandIn>& stand_in() const { return stand_in_; }
   bool is_transposed() const { return is_transposed_; }
 
+  // The factors go to other devices and types with their model, and nobody tells us. Torch asks
+  // for the device; the type it takes from the member, so that is kept up with at each use.
+  void follow_factors() { data_type_ = first_factor().dtype(); }
+
+ protected:
+  c10::Device device_custom() const override { return first_factor().device(); }
+
  private:
+  const at::Tensor& first_factor() const { return stand_in_->factored.factors[0].tensor; }
+
   std::shared_ptr<const StandIn> stand_in_;
   bool is_transposed_;
 };
 
-const StandInImpl* impl_of(const at::Tensor& tensor) {
-  return dynamic_cast<const StandInImpl*>(tensor.unsafeGetTensorImpl());
+StandInImpl* impl_of(const at::Tensor& tensor) {
+  auto* impl = dynamic_cast<StandInImpl*>(tensor.unsafeGetTensorImpl());
+  if (impl != nullptr) impl->follow_factors();
+  return impl;
 }
 
 [[noreturn]] void refuse(const StandIn& stand_in, std::string_view op) {

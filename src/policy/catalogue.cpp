@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 #include "base/check.h"
+#include "base/suggest.h"
 #include "lowtide/policy.h"
 #include "policy/factories.h"
 
@@ -334,12 +335,18 @@ const std::vector<PolicyInfo>& catalogue() {
 }
 
 const PolicyInfo& policy_named(std::string_view name) {
-  std::string known;
+  LT_REQUIRE(
+      name != "ctdr",
+      "ctdr changes what a model computes, so it is no policy and happens on request only: "
+      "use 'lowtide decompose MODEL --budget SIZE -o FILE', then train with --weights FILE and "
+      "any policy");
+  std::vector<std::string> known;
   for (const PolicyInfo& row : catalogue()) {
     if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + row.name;
+    known.push_back(row.name);
   }
-  throw InvalidInput(base::concat("unknown policy '", name, "'; known are ", known));
+  throw InvalidInput(base::concat("unknown policy '", name, "'; known are ", base::join(known),
+                                  base::suggestion(name, known)));
 }
 
 }  // namespace lowtide

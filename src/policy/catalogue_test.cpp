@@ -64,6 +64,17 @@ TEST(Catalogue, AnUnknownNameIsRefusedWithTheKnownOnes) {
   }
 }
 
+TEST(Catalogue, WhatIsNoPolicyIsRefusedWithWhatToDo) {
+  try {
+    policy_named("ctdr");
+    ADD_FAILURE() << "not refused";
+  } catch (const InvalidInput& error) {
+    EXPECT_NE(std::string(error.what()).find("'lowtide decompose MODEL --budget SIZE"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Catalogue, EveryRowIsDocumented) {
   const std::set<std::string> mechanisms{"none", "recompute", "swap", "recompute+swap", "place"};
   for (const PolicyInfo& row : catalogue()) {

@@ -158,15 +158,17 @@ std::int64_t Training::settle_norms(std::int64_t batches,
   for (const auto& module : model_.module->modules(/*include_self=*/false)) {
     if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms.push_back(norm);
   }
-  if (norms.empty()) return 0;
+  const std::int64_t examples = data_->size(zoo::Part::kTraining, model_.input);
+  batches = std::min(batches, examples / options_.batch);
+  // Without any they would be left with no statistics at all.
+  if (norms.empty() || batches < 1) return 0;
   std::vector<std::optional<double>> momenta;
   for (torch::nn::BatchNorm2dImpl* norm : norms) {
     momenta.push_back(norm->options.momentum());
     norm->options.momentum(std::nullopt);  // the mean over all batches
     norm->reset_running_stats();
   }
-  const std::int64_t examples = data_->size(zoo::Part::kTraining, model_.input);
-  for (std::int64_t i = 0; i < batches && (i + 1) * options_.batch <= examples; ++i) {
+  for (std::int64_t i = 0; i < batches; ++i) {
     run([&] { run_forward(i * options_.batch, options_.batch); });
   }
   for (std::size_t i = 0; i < norms.size(); ++i) norms[i]->options.momentum(momenta[i]);

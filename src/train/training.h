@@ -81,8 +81,8 @@ class Training {
       const std::function<void(const std::function<void()>&)>& run) const;
 
   // Has the norms of batches take their statistics anew, as means over so many batches of the
-  // training data; runs each as evaluate() does. Gives the number of such norms: with none, nothing
-  // is run.
+  // training data, or as many as there are; runs each as evaluate() does. Gives the number of norms
+  // that have new ones: without norms, or without a batch, nothing is run or changed.
   std::int64_t settle_norms(std::int64_t batches,
                             const std::function<void(const std::function<void()>&)>& run);
 

@@ -29,6 +29,7 @@ class Usage(ProgramTest):
         (("compare", "step.trace", "step.trace", "-b", "60%", "--svg", "a.svg"), "--svg draws one step"),
         (("compare", "step.trace", "-b", "60%", "--html", "-"), "name a file"),
         (("policies", "nope"), "unknown policy 'nope'"),
+        (("plan", "step.trace", "-b", "60%", "-p", "ctdr"), "use 'lowtide decompose MODEL"),
         (("simulate", "step.trace", "-p", "dtr"), "--policy needs --budget"),
         (("simulate", "step.trace", "--width", "3"), "--width"),
         (("check", "-", "-"), "standard input can be read only once"),

@@ -12,6 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/option_checks.h"
 #include "cli/verb_options.h"
+#include "ctdr/forms_file.h"
 #include "ctdr/weights_file.h"
 #include "train/optimizer.h"
 #include "train/optimizer_names.h"
@@ -86,6 +87,13 @@ void add_weights_option(CLI::App& verb, RunChoice& choice) {
       "FILE")
       ->check(not_empty())
       ->group("Model");
+  add(verb, "--forms", choice.forms,
+      "Start with layers decomposed as this file says, with random factors: a JSON object such as "
+      "{\"conv1\": \"tucker2 16x24\"}",
+      "FILE")
+      ->check(not_empty())
+      ->excludes("--weights")
+      ->group("Model");
 }
 
 void add_batch_option(CLI::App& verb, RunChoice& choice) {
@@ -158,6 +166,9 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
     if (!run.memory.budget.empty()) static_cast<void>(base::parse_budget(run.memory.budget, 1));
   } catch (const InvalidInput& error) {
     throw UsageError(error.what());
+  }
+  if (!choice.forms.empty()) {
+    training.prepare = ctdr::forms_starter(ctdr::read_forms(choice.forms));
   }
   if (!choice.weights.empty()) {
     training.prepare = ctdr::weights_loader(choice.weights, training.model);

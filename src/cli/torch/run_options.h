@@ -20,13 +20,15 @@ struct RunChoice {
   bool is_only_moved = false;
   bool json = false;
   std::string weights;
+  // A file with them.
+  std::string forms;
 };
 
 // What may be changed about a model.
 void add_size_options(CLI::App& verb, zoo::ModelOptions& model);
 // MODEL and its sizes, the data, the optimizer, the device.
 void add_model_options(CLI::App& verb, RunChoice& choice);
-// A start from decomposed weights.
+// A start from decomposed weights, or with layers in given forms.
 void add_weights_option(CLI::App& verb, RunChoice& choice);
 void add_batch_option(CLI::App& verb, RunChoice& choice);
 // The learning rate and how it changes.

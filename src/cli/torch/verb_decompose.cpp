@@ -14,6 +14,7 @@
 #include "cli/torch/run_verb.h"
 #include "cli/torch/verbs.h"
 #include "cli/verb_options.h"
+#include "ctdr/forms_file.h"
 #include "ctdr/run.h"
 
 namespace lowtide::cli {
@@ -24,6 +25,7 @@ constexpr const char* kExamples =
     "  lowtide decompose small_resnet --budget 60% --max-accuracy-loss 1\n"
     "  lowtide decompose small_resnet --checkpoint run1 --method tucker2 --rank evbmf\n"
     "  lowtide decompose lenet5 --rank compression=0.25 --everywhere --json\n"
+    "  lowtide decompose lenet5 --checkpoint run1 --forms forms.json -o weights.safetensors\n"
     "\nChanges what the model computes: weights become products of smaller ones where that pays in "
     "the\n"
     "time or the memory of a step, and fine-tuning brings the accuracy back. Without --checkpoint "
@@ -37,6 +39,7 @@ struct DecomposeChoice : RunChoice {
   ctdr::Options options;
   std::string method = "auto";
   std::string rank;
+  std::string given_forms;
   std::string machine = "h200";
   double most_loss_points = 0.5;
 };
@@ -72,6 +75,10 @@ ctdr::Options options_of(const CLI::App& verb, const DecomposeChoice& choice, Co
   } catch (const InvalidInput& error) {
     throw UsageError(base::concat("--rank: ", error.what()));
   }
+  if (!choice.given_forms.empty()) {
+    options.rules.given = ctdr::read_forms(choice.given_forms);
+    options.everywhere = true;
+  }
   if (options.is_merged && options.output.empty()) {
     throw UsageError("--merge is about what is written; add --output FILE");
   }
@@ -98,10 +105,18 @@ ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Cons
 
 void add_method_options(CLI::App& verb, DecomposeChoice& choice) {
   const char* const group = "Decomposition";
+  CLI::Option* forms =
+      verb.add_option("--forms", choice.given_forms,
+                      "Decompose as this file says and not as is found to pay: a JSON object such "
+                      "as {\"conv1\": \"tucker2 16x24\", \"fc\": \"svd 64\"}")
+          ->check(not_empty())
+          ->type_name("FILE")
+          ->group(group);
   verb.add_option("--method", choice.method,
                   "auto (what pays most for each layer), svd, tucker2, cp3 or cp4 (default: auto)")
       ->check(one_of({"auto", "svd", "tucker2", "cp3", "cp4"}))
       ->type_name("NAME")
+      ->excludes(forms)
       ->group(group);
   verb.add_option(
           "--rank", choice.rank,
@@ -111,9 +126,14 @@ void add_method_options(CLI::App& verb, DecomposeChoice& choice) {
           "what pays more)")
       ->check(not_empty())
       ->type_name("RULE")
+      ->excludes(forms)
       ->group(group);
   verb.add_flag("--everywhere", choice.options.everywhere,
                 "Decompose all layers that can be, whether that pays or not")
+      ->excludes(forms)
+      ->group(group);
+  verb.add_flag("--untrained", choice.options.rules.takes_untrained,
+                "Decompose weights that look untrained, too, which are else left dense")
       ->group(group);
   verb.add_option("--max-accuracy-loss", choice.most_loss_points,
                   "Points of accuracy that may be lost (default: 0.5)")
@@ -149,6 +169,10 @@ Verb add_decompose(CLI::App& program) {
       ->check(whole_number(1, 100'000))
       ->type_name("N");
   add_machine_option(*verb, choice->machine);
+  verb->add_option("--think", choice->options.think_seconds,
+                   "Seconds that planning one set of layers may take (default: 10)")
+      ->check(positive_number())
+      ->type_name("X");
   verb->add_option("--output,-o", choice->options.output, "Write the weights to this file")
       ->check(not_empty())
       ->type_name("FILE");

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The Lowtide Authors
+# SPDX-License-Identifier: MIT
+"""How bench/ctdr goes on where a call ended, and what it makes of its rows."""
+
+import contextlib
+import io
+import json
+import pathlib
+import runpy
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "bench" / "ctdr"
+MIB = 2**20
+
+
+class Modules(unittest.TestCase):
+    """Each bench has modules of its own with the same names, so they are not kept."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        sys.path.insert(0, str(FOLDER))
+        self.before = set(sys.modules)
+        self.addCleanup(self.forget)
+
+    def forget(self):
+        sys.path.remove(str(FOLDER))
+        for name in set(sys.modules) - self.before:
+            del sys.modules[name]
+
+
+def curve(plain_ms, budgets):
+    """A row of `compare --measure`: milliseconds by MiB, None where it was refused."""
+    return {"plain_peak_bytes": 100 * MIB, "plain_step_seconds": plain_ms / 1000, "identical": True,
+            "budgets": [{"budget_bytes": int(mib * MIB), "refused": ms is None,
+                         **({} if ms is None else {"step_seconds": ms / 1000})}
+                        for mib, ms in budgets.items()]}
+
+
+def peak(mib, planned=None):
+    kinds = {"parameter": 10 * MIB, "activation": (mib - 10) * MIB}
+    row = {"plain_peak_bytes": mib * MIB, "peak_bytes_by_kind": kinds, "budget_bytes": 40 * MIB}
+    if planned is None:
+        return row | {"smallest_plan_bytes": 60 * MIB}
+    return row | {"planned_peak_bytes": planned * MIB,
+                  "planned_bytes_by_kind": {"parameter": 10 * MIB, "activation": (planned - 10) * MIB}}
+
+
+def tuned(**found):
+    return {"parameters": 500, "accuracy_before": 0.8, "accuracy_after_decomposition": 0.4,
+            "accuracy_after_fine_tuning": 0.79, "loss_before": 1.5, "loss_after_decomposition": 2.5,
+            "loss_after_fine_tuning": 1.625, "fine_tuning_seconds": 3.25, "raises": 1,
+            "peak_bytes": 40 * MIB} | found
+
+
+NET = {
+    "choice": {"plain": {"peak_bytes": 100 * MIB},
+               "ctdr": {"layers": {"fc": "svd 8", "conv": "dense"}, "budget_bytes": 40 * MIB,
+                        "reasons": {"fc": "half the time", "conv": "does not pay"}}},
+    "accuracy, seed 1": {"plain": {"accuracy": 0.8, "evaluation_loss": 1.5, "peak_bytes": 90 * MIB},
+                         "svd alone": tuned(), "cp3 alone": {"refused": "exit 1: cp is degenerate"}},
+    "memory": {"dense, peak": peak(100, 40), "svd alone, peak": peak(110),
+               "dense, turn 1, budgets 1": curve(10, {95: 11, 80: 12, 70: 13}),
+               "dense, turn 2, budgets 1": curve(12, {95: 13, 80: 14, 70: 15}),
+               "dense, turn 1, budgets 2": curve(10, {60: 20, 50: None, 40: None}),
+               "svd alone, turn 1, budgets 1": {"refused": "exit 3: no room"},
+               "dense, largest batch": {"plain": None, "managed": {"batch": 7}, "budget_bytes": MIB},
+               "dense, smallest budget": {"budget_bytes": 35 * MIB}}}
+
+
+class Tables(Modules):
+    def test_rows_become_tables_and_a_picture(self):
+        file = self.folder / "results.json"
+        file.write_text(json.dumps({"facts": [], "nets": {"tiny": NET, "empty": {}}}), encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            sys.argv = ["tables", str(file), "--plots", str(self.folder)]
+            runpy.run_path(str(FOLDER / "tables"), run_name="__main__")
+        lines = printed.getvalue().splitlines()
+        self.assertIn("- `fc`: svd 8; half the time", lines)
+        self.assertIn("| svd alone | 500 | 80.0 | 40.0 | 79.0 | 1.500 | 2.500 | 1.625 | 3.2 | 1 | 40.0 |", lines)
+        self.assertIn("| cp3 alone | exit 1: cp is degenerate |", lines)
+        self.assertIn("| dense | plain | 100.0 | 10.0 | 0.0 | 0.0 | 0.0 | 90.0 | 0.0 | 0.0 |", lines)
+        self.assertIn("|  | planned for 40.0 | 40.0 | 10.0 | 0.0 | 0.0 | 0.0 | 30.0 | 0.0 | 0.0 |", lines)
+        self.assertIn("|  | planned for 40.0: no plan below 60.0 |", lines)
+        self.assertIn("| svd alone | exit 3: no room |", lines)
+        self.assertIn("| dense | 100.0 | 10.0 (10.0..12.0) | 12.0 (11.0..13.0) | 13.0 (12.0..14.0) "
+                      "| 14.0 (13.0..15.0) | 20.0 (20.0..20.0) | refused | refused | refused | refused | 35.0 "
+                      "| 0 / 7 in 1.0 MiB |",
+                      lines)
+        picture = xml.etree.ElementTree.parse(self.folder / "ctdr-tiny.svg").getroot()
+        curves = [line for line in picture.iter("{http://www.w3.org/2000/svg}polyline")]
+        self.assertEqual([4], [len(line.get("points").split()) for line in curves])
+        self.assertFalse((self.folder / "ctdr-empty.svg").exists())
+
+    def test_every_result_that_is_kept_can_be_printed(self):
+        for file in sorted((FOLDER.parent / "results").glob("*-ctdr-*.json")):
+            with self.subTest(file.name):
+                done = subprocess.run([FOLDER / "tables", file, "--plots", self.folder], text=True,
+                                      capture_output=True, check=False)
+                self.assertEqual((0, ""), (done.returncode, done.stderr))
+                self.assertIn("###", done.stdout)
+
+
+class Resuming(Modules):
+    def setUp(self):
+        super().setUp()
+        import parts  # pylint: disable=import-outside-toplevel,import-error
+        import program  # pylint: disable=import-outside-toplevel,import-error
+        import results  # pylint: disable=import-outside-toplevel,import-error
+        self.parts, self.program, self.results = parts, program, results
+        self.made = []
+
+    def open(self):
+        return self.results.Results(self.folder / "results.json", {"device": "cpu"})
+
+    def piece(self, row, make=None, seconds=10):
+        def made():
+            self.made.append(row)
+            return make() if make else {"figure": row}
+        return self.parts.Piece("tiny", "memory", row, seconds, made)
+
+    def test_a_row_is_there_for_the_next_call_and_a_missing_one_is_not(self):
+        results = self.open()
+        results.measure(self.piece("one"))
+        def wait():
+            raise self.program.Missing("another")
+        with self.assertRaises(self.program.Missing):
+            results.measure(self.piece("two", wait))
+        again = self.open()
+        self.assertTrue(again.has(self.piece("one")))
+        self.assertFalse(again.has(self.piece("two")))
+        self.assertEqual("one", again.rows("tiny", "memory")["one"]["figure"])
+
+    def test_a_refusal_is_a_row_that_can_be_tried_again(self):
+        results = self.open()
+        def refuse():
+            raise self.program.Failed("exit 3: no room")
+        results.measure(self.piece("one", refuse))
+        self.assertEqual("exit 3: no room", self.open().rows("tiny", "memory")["one"]["refused"])
+        self.assertTrue(self.open().has(self.piece("one")))
+        self.assertFalse(self.open().has(self.piece("one"), may_be_refused=False))
+
+    def test_predictions_are_corrected_by_what_was_measured(self):
+        results = self.open()
+        self.assertEqual(10, results.predicted_seconds(self.piece("one")))
+        results.rows("tiny", "choice")["plain"] = {"piece_seconds": 30, "guessed_seconds": 10}
+        self.assertEqual(30, results.predicted_seconds(self.piece("one")))
+
+    def test_a_row_that_would_not_be_done_is_left_to_the_next_call(self):
+        run = runpy.run_path(str(FOLDER / "run"))
+        clock = type("Clock", (), {"seconds_left": lambda self: 100})()
+        pieces = [self.piece("long", seconds=500), self.piece("short", seconds=50), self.piece("long too", seconds=500)]
+        results = self.open()
+        results.predicted_seconds = lambda piece: piece.seconds
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(run["OutOfTime"]):
+            run["measure"](results, pieces, clock)
+        self.assertEqual(["long", "short"], self.made)
+
+
+if __name__ == "__main__":
+    unittest.main()
