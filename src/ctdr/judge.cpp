@@ -58,8 +58,11 @@ Judgement judge_trace(std::shared_ptr<const Trace> trace, const JudgeOptions& op
                        const std::chrono::duration<double> taken = Clock::now() - start;
                        return taken.count() > options.think_seconds;
                      }};
+  // A refusal would rule the forms out, and a step that only copies can still be taken.
+  PolicyOptions policy_options;
+  if (options.policy == "tide") policy_options = {{"last_resort", "yes"}};
   const PlanOutcome outcome =
-      session::policy_within(options.policy, options.means, {})->plan(problem);
+      session::policy_within(options.policy, options.means, policy_options)->plan(problem);
   if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
     result.smallest_budget_bytes = refusal->smallest_budget_bytes;
     return result;
