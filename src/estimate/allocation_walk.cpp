@@ -99,11 +99,7 @@ class Walk {
         model_(rules, std::numeric_limits<std::int64_t>::max()),
         handles_(trace.storages().size(), AllocatorModel::kNothing) {
     for (std::size_t i = 0; i < handles_.size(); ++i) {
-      const Storage& storage = trace.storages()[i];
-      if (is_library_workspace(storage, Phase::kForward) ||
-          is_library_workspace(storage, Phase::kBackward)) {
-        libraries_.push_back(make_id<StorageId>(i));
-      }
+      if (is_library_workspace(trace.storages()[i])) libraries_.push_back(make_id<StorageId>(i));
     }
   }
 
@@ -160,7 +156,6 @@ class Walk {
     for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
       const bool is_update = is_first && i == lives_.update_start();
       if (is_update && options_.states == StatesMade::kInFirstUpdate) make_lazy_states();
-      if (is_first) make_library_workspace(trace_.ops()[i]);
       run_op(i, peak);
       for (const StorageId id : lives_.freed_by(i)) let_go(id);
     }
@@ -172,12 +167,12 @@ class Walk {
     return std::find(libraries_.begin(), libraries_.end(), id) != libraries_.end();
   }
 
-  // Libraries take theirs when they are first called, in the midst of a step's blocks.
-  void make_library_workspace(const Op& op) {
-    if (!multiplies_matrices(op)) return;
+  // Libraries take theirs when they are first called, in the midst of a step's blocks, and by then
+  // the op has its result.
+  void make_library_workspaces(const Op& op) {
     for (const StorageId id : libraries_) {
-      const bool is_of_phase = is_library_workspace(trace_.storage(id), op.phase);
-      if (is_of_phase && handles_[id.slot()] == AllocatorModel::kNothing) make(id);
+      const bool is_there = handles_[id.slot()] != AllocatorModel::kNothing;
+      if (!is_there && takes_library_workspace(op, trace_.storage(id))) make(id);
     }
   }
 
@@ -187,6 +182,7 @@ class Walk {
       make(made[k]);
       if (k == 0 && made.size() > 1) use_workspace({i, 1, early_workspace(i)}, peak);
     }
+    make_library_workspaces(trace_.ops()[i]);
     use_workspace({i, made.size(), trace_.ops()[i].workspace_bytes}, peak);
   }
 

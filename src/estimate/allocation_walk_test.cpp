@@ -106,6 +106,22 @@ op mm backward : w -> g
   EXPECT_EQ(peaks.steady.allocated_bytes, 1110);
 }
 
+TEST(AllocationWalk, AProductHasItsResultBeforeTheLibrarysWorkspace) {
+  const Trace trace = trace::parse_text(R"(lowtide-trace 1
+name step
+storage w 10 parameter start end
+storage cublas_forward 33554432 workspace start end pinned
+storage a 35651584 activation
+storage b 34603008 activation
+op relu forward : w -> a free a
+op mm forward : w -> b
+)");
+  // The result lies where a was, and the workspace in a segment of its own; the other way round the
+  // result would need one of 34 MiB. The weight has one of 2 MiB.
+  const TrainingPeaks peaks = walk_training(trace, AllocatorRules(), {});
+  EXPECT_EQ(peaks.steady.reserved_bytes, std::int64_t{2 + 34 + 32} << 20);
+}
+
 std::int64_t bytes_of(const Trace& trace, const StepPeak& peak, StorageKind kind) {
   return bytes_by_kind_at(trace, peak)[static_cast<std::size_t>(kind)];
 }

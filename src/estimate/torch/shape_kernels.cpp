@@ -21,7 +21,7 @@ namespace {
 using torch::jit::Stack;
 
 std::vector<LoggedOp> logged;
-Target target_now = Target::kCpu;
+Target target_now;
 
 at::Tensor empty_on_cpu(const at::Tensor& shape) {
   return at::detail::empty_strided_cpu(shape.sizes(), shape.strides(), shape.scalar_type());
@@ -164,7 +164,7 @@ void run_on_shapes(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stac
   for (c10::IValue& result : results) stack.push_back(std::move(result));
 }
 
-void start_op_log(Target target) {
+void start_op_log(const Target& target) {
   logged.clear();
   target_now = target;
 }
