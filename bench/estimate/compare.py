@@ -26,6 +26,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from machine import commit_of  # noqa: E402
+
 # Model, options on the CPU, batch there, batch on a GPU.
 MODELS = [
     ("alexnet", ("--size", "96"), 4, 256),
@@ -282,8 +285,9 @@ def main():
                 rows.append(row)
                 print_row(row)
     names = ("estimated_bytes", "graph_tensors_bytes", "mem_tracker_bytes")
-    result = {"device": arguments.device, "rows": rows, "errors": {name: summary(rows, name) for name in names},
-              "below_truth_with_margin": below_truth(rows), "failed": failed}
+    result = {"device": arguments.device, "commit": commit_of(pathlib.Path(__file__).parent), "rows": rows,
+              "errors": {name: summary(rows, name) for name in names}, "below_truth_with_margin": below_truth(rows),
+              "failed": failed}
     if arguments.device != "cpu":
         result["errors"]["estimated_reserved_bytes"] = summary(rows, "estimated_reserved_bytes",
                                                                "measured_reserved_bytes")

@@ -18,9 +18,19 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from machine import commit_of  # noqa: E402
+
 GROWING = [("cifar_resnet", [("--layers", str(layers)) for layers in (20, 110, 506, 1202)]),
            ("gpt", [("--layers", str(layers), "--width", "64", "--heads", "4", "--context", "64")
                     for layers in (4, 16, 64, 256)])]
+
+
+def processor():
+    """Its name and how many cores of it are there."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else 'unknown'}, {len(names)} cores"
 
 
 def seconds_of(program, *arguments, rounds):
@@ -61,8 +71,10 @@ def main():
     models = [bench.row(model) for model in bench.models]
     growth = [bench.row(model, *options) for model, steps in GROWING for options in steps]
     if arguments.json:
-        result = {"build": arguments.build, "rounds": arguments.rounds, "start_seconds": bench.start,
-                  "start_spread_seconds": bench.start_spread, "models": models, "growth": growth}
+        result = {"machine": processor(), "commit": commit_of(pathlib.Path(__file__).parent),
+                  "build": arguments.build, "rounds": arguments.rounds, "start_seconds": bench.start,
+                  "start_spread_seconds": bench.start_spread,
+                  "models": models, "growth": growth}
         pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
     return 0
 

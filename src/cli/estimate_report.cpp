@@ -78,7 +78,7 @@ std::string batch_text(const StepEstimate& step) {
 }
 
 void add_kinds(FactList& list, const StepEstimate& step) {
-  const auto bytes = estimate::bytes_by_kind_at(*step.trace, step.peaks.steady.op);
+  const auto bytes = estimate::bytes_by_kind_at(*step.trace, step.peaks.steady);
   bool is_first = true;
   for (std::size_t i = 0; i < kStorageKinds; ++i) {
     if (bytes[i] == 0) continue;
@@ -93,21 +93,29 @@ void add_kinds(FactList& list, const StepEstimate& step) {
   }
 }
 
+std::string storage_words(const Trace& trace, StorageId id) {
+  const Storage& storage = trace.storage(id);
+  const auto versions = trace.versions(id);
+  const OpId maker = versions.empty() ? OpId() : trace.value(versions.front()).producer;
+  return concat(storage.name, ", ", to_string(storage.kind),
+                maker.valid() ? concat(", of ", op_words(trace, maker)) : "");
+}
+
 void add_largest(FactList& list, const StepEstimate& step) {
   const Trace& trace = *step.trace;
-  const auto largest = estimate::largest_at(trace, step.peaks.steady.op, kLargest);
-  for (std::size_t i = 0; i < largest.size(); ++i) {
-    const Storage& storage = trace.storage(largest[i]);
-    const auto versions = trace.versions(largest[i]);
-    const OpId maker = versions.empty() ? OpId() : trace.value(versions.front()).producer;
+  const estimate::StepPeak& peak = step.peaks.steady;
+  bool is_first = true;
+  for (const estimate::Held& held : estimate::largest_at(trace, peak, kLargest)) {
     const std::string text =
-        concat(format_bytes(storage.bytes), " ", storage.name, ", ", to_string(storage.kind),
-               maker.valid() ? concat(", of ", op_words(trace, maker)) : "");
-    if (i == 0) {
+        concat(format_bytes(held.bytes), " ",
+               held.storage.valid() ? storage_words(trace, held.storage)
+                                    : concat("workspace of ", op_words(trace, peak.op)));
+    if (is_first) {
       list.add("largest", text);
     } else {
       list.add_below(text);
     }
+    is_first = false;
   }
 }
 
@@ -195,13 +203,20 @@ json estimate_json(const StepEstimate& step, const EstimatePlace& place) {
   const Trace& trace = *step.trace;
   const estimate::StepPeak& peak = step.peaks.steady;
   json kinds = json::object();
-  const auto bytes = estimate::bytes_by_kind_at(trace, peak.op);
+  const auto bytes = estimate::bytes_by_kind_at(trace, peak);
   for (std::size_t i = 0; i < kStorageKinds; ++i) {
     kinds[std::string(to_string(static_cast<StorageKind>(i)))] = bytes[i];
   }
   json largest = json::array();
-  for (const StorageId id : estimate::largest_at(trace, peak.op, kLargest)) {
-    const Storage& storage = trace.storage(id);
+  for (const estimate::Held& held : estimate::largest_at(trace, peak, kLargest)) {
+    if (!held.storage.valid()) {
+      largest.push_back({{"storage", "workspace"},
+                         {"bytes", held.bytes},
+                         {"kind", to_string(StorageKind::kWorkspace)},
+                         {"layer", trace.op(peak.op).layer}});
+      continue;
+    }
+    const Storage& storage = trace.storage(held.storage);
     largest.push_back({{"storage", storage.name},
                        {"bytes", storage.bytes},
                        {"kind", to_string(storage.kind)},

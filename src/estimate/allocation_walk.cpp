@@ -99,11 +99,7 @@ class Walk {
         model_(rules, std::numeric_limits<std::int64_t>::max()),
         handles_(trace.storages().size(), AllocatorModel::kNothing) {
     for (std::size_t i = 0; i < handles_.size(); ++i) {
-      const Storage& storage = trace.storages()[i];
-      if (is_library_workspace(storage, Phase::kForward) ||
-          is_library_workspace(storage, Phase::kBackward)) {
-        libraries_.push_back(make_id<StorageId>(i));
-      }
+      if (is_library_workspace(trace.storages()[i])) libraries_.push_back(make_id<StorageId>(i));
     }
   }
 
@@ -155,11 +151,11 @@ class Walk {
   }
 
   StepPeak run_ops(bool is_first) {
-    StepPeak peak{.allocated_bytes = model_.allocated_bytes(), .reserved_bytes = 0, .op = {}};
+    StepPeak peak;
+    peak.allocated_bytes = model_.allocated_bytes();
     for (std::size_t i = 0; i < trace_.ops().size(); ++i) {
       const bool is_update = is_first && i == lives_.update_start();
       if (is_update && options_.states == StatesMade::kInFirstUpdate) make_lazy_states();
-      if (is_first) make_library_workspace(trace_.ops()[i]);
       run_op(i, peak);
       for (const StorageId id : lives_.freed_by(i)) let_go(id);
     }
@@ -171,12 +167,12 @@ class Walk {
     return std::find(libraries_.begin(), libraries_.end(), id) != libraries_.end();
   }
 
-  // Libraries take theirs when they are first called, in the midst of a step's blocks.
-  void make_library_workspace(const Op& op) {
-    if (!multiplies_matrices(op)) return;
+  // Libraries take theirs when they are first called, in the midst of a step's blocks, and by then
+  // the op has its result.
+  void make_library_workspaces(const Op& op) {
     for (const StorageId id : libraries_) {
-      const bool is_of_phase = is_library_workspace(trace_.storage(id), op.phase);
-      if (is_of_phase && handles_[id.slot()] == AllocatorModel::kNothing) make(id);
+      const bool is_there = handles_[id.slot()] != AllocatorModel::kNothing;
+      if (!is_there && takes_library_workspace(op, trace_.storage(id))) make(id);
     }
   }
 
@@ -184,9 +180,10 @@ class Walk {
     const std::vector<StorageId>& made = lives_.made_by(i);
     for (std::size_t k = 0; k < made.size(); ++k) {
       make(made[k]);
-      if (k == 0 && made.size() > 1) use_workspace(early_workspace(i), i, peak);
+      if (k == 0 && made.size() > 1) use_workspace({i, 1, early_workspace(i)}, peak);
     }
-    use_workspace(trace_.ops()[i].workspace_bytes, i, peak);
+    make_library_workspaces(trace_.ops()[i]);
+    use_workspace({i, made.size(), trace_.ops()[i].workspace_bytes}, peak);
   }
 
   std::int64_t early_workspace(std::size_t op) const {
@@ -194,13 +191,22 @@ class Walk {
     return known.empty() ? guessed_early_workspace(trace_, trace_.ops()[op]) : known[op];
   }
 
-  void use_workspace(std::int64_t bytes, std::size_t op, StepPeak& peak) {
-    const Handle workspace = model_.malloc(bytes);
+  // A moment of an op: how many of its results are there, and what it takes beside them.
+  struct Moment {
+    std::size_t op = 0;
+    std::size_t results = 0;
+    std::int64_t workspace_bytes = 0;
+  };
+
+  void use_workspace(const Moment& now, StepPeak& peak) {
+    const Handle workspace = model_.malloc(now.workspace_bytes);
     if (model_.allocated_bytes() > peak.allocated_bytes || !peak.op.valid()) {
       peak.allocated_bytes = std::max(peak.allocated_bytes, model_.allocated_bytes());
-      peak.op = make_id<OpId>(op);
+      peak.op = make_id<OpId>(now.op);
+      peak.results = now.results;
+      peak.workspace_bytes = now.workspace_bytes;
     }
-    if (workspace != AllocatorModel::kNothing) model_.free(workspace);
+    model_.free(workspace);
   }
 
   void make_lazy_states() {
@@ -225,6 +231,30 @@ bool is_there(const Trace& trace, StorageId id, OpId op) {
   return !versions.empty() && !(op < trace.value(versions.front()).producer);
 }
 
+bool is_made_by(const Trace& trace, StorageId id, OpId op) {
+  const auto versions = trace.versions(id);
+  return !trace.storage(id).at_start && !versions.empty() &&
+         trace.value(versions.front()).producer == op;
+}
+
+// All that is there at the peak: storages in their order, then what the op has taken.
+std::vector<Held> held_at(const Trace& trace, const StepPeak& peak) {
+  std::vector<Held> held;
+  std::size_t made = 0;
+  for (std::size_t i = 0; i < trace.storages().size(); ++i) {
+    const auto id = make_id<StorageId>(i);
+    if (!is_there(trace, id, peak.op)) continue;
+    if (is_made_by(trace, id, peak.op) && ++made > peak.results) continue;
+    held.push_back({id, trace.storages()[i].bytes});
+  }
+  if (peak.workspace_bytes > 0) held.push_back({StorageId(), peak.workspace_bytes});
+  return held;
+}
+
+StorageKind kind_of(const Trace& trace, const Held& held) {
+  return held.storage.valid() ? trace.storage(held.storage).kind : StorageKind::kWorkspace;
+}
+
 }  // namespace
 
 TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules,
@@ -239,26 +269,20 @@ TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules,
   return peaks;
 }
 
-std::array<std::int64_t, kStorageKinds> bytes_by_kind_at(const Trace& trace, OpId op) {
+std::array<std::int64_t, kStorageKinds> bytes_by_kind_at(const Trace& trace, const StepPeak& peak) {
   std::array<std::int64_t, kStorageKinds> bytes{};
-  for (std::size_t i = 0; i < trace.storages().size(); ++i) {
-    if (!is_there(trace, make_id<StorageId>(i), op)) continue;
-    bytes[static_cast<std::size_t>(trace.storages()[i].kind)] += trace.storages()[i].bytes;
+  for (const Held& held : held_at(trace, peak)) {
+    bytes[static_cast<std::size_t>(kind_of(trace, held))] += held.bytes;
   }
-  bytes[static_cast<std::size_t>(StorageKind::kWorkspace)] += trace.op(op).workspace_bytes;
   return bytes;
 }
 
-std::vector<StorageId> largest_at(const Trace& trace, OpId op, std::size_t limit) {
-  std::vector<StorageId> there;
-  for (std::size_t i = 0; i < trace.storages().size(); ++i) {
-    if (is_there(trace, make_id<StorageId>(i), op)) there.push_back(make_id<StorageId>(i));
-  }
-  std::stable_sort(there.begin(), there.end(), [&](StorageId a, StorageId b) {
-    return trace.storage(a).bytes > trace.storage(b).bytes;
-  });
-  there.resize(std::min(there.size(), limit));
-  return there;
+std::vector<Held> largest_at(const Trace& trace, const StepPeak& peak, std::size_t limit) {
+  std::vector<Held> held = held_at(trace, peak);
+  std::stable_sort(held.begin(), held.end(),
+                   [](const Held& a, const Held& b) { return a.bytes > b.bytes; });
+  held.resize(std::min(held.size(), limit));
+  return held;
 }
 
 }  // namespace lowtide::estimate

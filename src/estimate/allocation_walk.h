@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct StepPeak {
   std::int64_t reserved_bytes = 0;
   // Where allocated_bytes was reached; not valid for a step without ops.
   OpId op;
+  // How many of the op's results were there by then, and what it had taken beside them.
+  std::size_t results = 0;
+  std::int64_t workspace_bytes = 0;
 };
 
 // When an optimizer makes its states.
@@ -49,10 +53,17 @@ struct TrainingPeaks {
 TrainingPeaks walk_training(const Trace& trace, const AllocatorRules& rules,
                             const WalkOptions& options);
 
-// The bytes that storages of each kind hold while the op runs, its workspace included, as they were
-// asked for.
-std::array<std::int64_t, kStorageKinds> bytes_by_kind_at(const Trace& trace, OpId op);
-// The largest storages that are there while the op runs, largest first.
-std::vector<StorageId> largest_at(const Trace& trace, OpId op, std::size_t limit);
+// A storage that is there at a peak, or what the op has taken for itself.
+struct Held {
+  // Not valid for what the op has taken.
+  StorageId storage;
+  std::int64_t bytes = 0;
+};
+
+// The bytes that storages of each kind hold at the peak of a step that is not the first, with what
+// the op has taken, as they were asked for.
+std::array<std::int64_t, kStorageKinds> bytes_by_kind_at(const Trace& trace, const StepPeak& peak);
+// The largest of what is there then, largest first.
+std::vector<Held> largest_at(const Trace& trace, const StepPeak& peak, std::size_t limit);
 
 }  // namespace lowtide::estimate

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "estimate/allocation_walk.h"
 
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "trace/text.h"
@@ -104,20 +106,68 @@ op mm backward : w -> g
   EXPECT_EQ(peaks.steady.allocated_bytes, 1110);
 }
 
+TEST(AllocationWalk, AProductHasItsResultBeforeTheLibrarysWorkspace) {
+  const Trace trace = trace::parse_text(R"(lowtide-trace 1
+name step
+storage w 10 parameter start end
+storage cublas_forward 33554432 workspace start end pinned
+storage a 35651584 activation
+storage b 34603008 activation
+op relu forward : w -> a free a
+op mm forward : w -> b
+)");
+  // The result lies where a was, and the workspace in a segment of its own; the other way round the
+  // result would need one of 34 MiB. The weight has one of 2 MiB.
+  const TrainingPeaks peaks = walk_training(trace, AllocatorRules(), {});
+  EXPECT_EQ(peaks.steady.reserved_bytes, std::int64_t{2 + 34 + 32} << 20);
+}
+
+std::int64_t bytes_of(const Trace& trace, const StepPeak& peak, StorageKind kind) {
+  return bytes_by_kind_at(trace, peak)[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t sum_of_kinds(const Trace& trace, const StepPeak& peak) {
+  const auto bytes = bytes_by_kind_at(trace, peak);
+  return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+}
+
 TEST(AllocationWalk, KindsAtThePeakAddUpToIt) {
   const Trace trace = trace::parse_text(kStep);
-  const auto bytes = bytes_by_kind_at(trace, OpId{1});
-  EXPECT_EQ(bytes[static_cast<std::size_t>(StorageKind::kActivation)], 50);
-  EXPECT_EQ(bytes[static_cast<std::size_t>(StorageKind::kWorkspace)], 5);
-  EXPECT_EQ(bytes[static_cast<std::size_t>(StorageKind::kGradient)], 0);
+  const StepPeak peak = walk_training(trace, exact(), {}).steady;
+  EXPECT_EQ(sum_of_kinds(trace, peak), peak.allocated_bytes);
+  EXPECT_EQ(bytes_of(trace, peak, StorageKind::kActivation), 50);
+  EXPECT_EQ(bytes_of(trace, peak, StorageKind::kGradient), 10);
+}
+
+TEST(AllocationWalk, APeakBetweenTwoResultsHasTheFirstAndItsWorkspaceOnly) {
+  const Trace trace = trace::parse_text(kConvolution);
+  const WalkOptions options = {.states = StatesMade::kAtStart,
+                               .early_workspace_bytes = {0, 90'000'000}};
+  const StepPeak peak = walk_training(trace, exact(), options).steady;
+  EXPECT_EQ(peak.op, OpId{1});
+  EXPECT_EQ(peak.allocated_bytes, 1000 + 40'000'000 + 2 * 30'000'000 + 90'000'000);
+  EXPECT_EQ(bytes_of(trace, peak, StorageKind::kWorkspace), 90'000'000);
+  EXPECT_EQ(bytes_of(trace, peak, StorageKind::kGradient), 0);
+  EXPECT_EQ(sum_of_kinds(trace, peak), peak.allocated_bytes);
 }
 
 TEST(AllocationWalk, LargestComeFirst) {
   const Trace trace = trace::parse_text(kStep);
-  const std::vector<StorageId> largest = largest_at(trace, OpId{2}, 2);
+  const std::vector<Held> largest = largest_at(trace, walk_training(trace, exact(), {}).steady, 2);
   ASSERT_EQ(largest.size(), 2U);
-  EXPECT_EQ(trace.storage(largest[0]).name, "b");
-  EXPECT_EQ(trace.storage(largest[1]).name, "a");
+  EXPECT_EQ(trace.storage(largest[0].storage).name, "b");
+  EXPECT_EQ(trace.storage(largest[1].storage).name, "a");
+}
+
+TEST(AllocationWalk, AWorkspaceIsAmongTheLargest) {
+  const Trace trace = trace::parse_text(kConvolution);
+  const WalkOptions options = {.states = StatesMade::kAtStart, .early_workspace_bytes = {0, 0}};
+  const std::vector<Held> largest =
+      largest_at(trace, walk_training(trace, exact(), options).steady, 2);
+  ASSERT_EQ(largest.size(), 2U);
+  EXPECT_FALSE(largest[0].storage.valid());
+  EXPECT_EQ(largest[0].bytes, 70'000'000);
+  EXPECT_EQ(trace.storage(largest[1].storage).name, "g");
 }
 
 }  // namespace

@@ -38,11 +38,32 @@ TEST(Gpus, WorkspacesAreThereForPassesThatMultiply) {
       "op addmm forward : w -> a\n"
       "op sum backward : a -> g\n");
   const Trace with = with_library_workspaces(trace, gpu_named("h200"));
-  ASSERT_EQ(with.storages().size(), 4U);
+  ASSERT_EQ(with.storages().size(), 5U);
   EXPECT_EQ(with.storages()[3].name, "cublas_forward");
-  EXPECT_EQ(with.storages()[3].bytes, 34'078'720);
+  EXPECT_EQ(with.storages()[3].bytes, 32 << 20);
+  EXPECT_EQ(with.storages()[4].name, "cublaslt_forward");
+  EXPECT_EQ(with.storages()[4].bytes, 1 << 20);
   EXPECT_EQ(with.ops().size(), trace.ops().size());
-  EXPECT_EQ(with_library_workspaces(with, gpu_named("t4")).storages().size(), 4U);
+  EXPECT_EQ(with_library_workspaces(with, gpu_named("t4")).storages().size(), 5U);
+}
+
+TEST(Gpus, AProductWithoutBiasTakesCublasAlone) {
+  const Trace trace = trace::parse_text(
+      "lowtide-trace 1\nname step\n"
+      "storage w 8 parameter start end\n"
+      "storage a 8 activation\n"
+      "op mm forward : w -> a\n");
+  const Trace with = with_library_workspaces(trace, gpu_named("t4"));
+  ASSERT_EQ(with.storages().size(), 3U);
+  EXPECT_EQ(with.storages()[2].bytes, 8'519'680);
+  EXPECT_TRUE(takes_library_workspace(with.ops()[0], with.storages()[2]));
+}
+
+TEST(Gpus, OnlyAmpereAndLaterMultiplyBf16) {
+  for (const std::string& name : gpu_names()) {
+    const bool is_earlier = name == "v100-16" || name == "t4";
+    EXPECT_EQ(gpu_named(name).architecture.multiplies_bf16(), !is_earlier) << name;
+  }
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ estimate = torch.ops.lowtide_estimate
 
 
 @contextlib.contextmanager
-def dry_run(is_gpu=False):
-    """Nothing is computed within; what was made there must not be kept."""
-    estimate.begin(is_gpu)
+def dry_run(gpu=""):
+    """As on that GPU, or on the CPU. Nothing is computed within; what was made there must not be kept."""
+    estimate.begin(gpu)
     try:
         yield
     finally:

@@ -22,9 +22,11 @@ std::unique_ptr<estimate::DryRun>& running() {
   return dry_run;
 }
 
-void begin(bool is_gpu) {
-  running() =
-      std::make_unique<estimate::DryRun>(is_gpu ? estimate::Target::kGpu : estimate::Target::kCpu);
+// On the CPU, or as on the GPU of that name.
+void begin(const std::string& gpu) {
+  running() = std::make_unique<estimate::DryRun>(
+      gpu.empty() ? estimate::Target::kCpu
+                  : estimate::Target{estimate::gpu_named(gpu).architecture});
 }
 
 // What was made since begin() must be gone.
@@ -49,7 +51,7 @@ std::tuple<std::int64_t, std::vector<std::string>> onnx(const at::Tensor& file, 
 }
 
 TORCH_LIBRARY(lowtide_estimate, library) {
-  library.def("begin(bool is_gpu) -> ()");
+  library.def("begin(str gpu) -> ()");
   library.def("end() -> ()");
   library.def("onnx(Tensor file, int batch, int free_axis) -> (int, str[])");
 }

@@ -174,10 +174,30 @@ def cudnn_gradients():
         yield torch.randn_like(q), q, k, v, q, floats(2, 4, 6, 1), seed, seed, None, None, None, 6, 6, 0.0, True
 
 
-# What only a GPU carries out.
+def flash_gradients():
+    for q, k, v, *_ in attentions():
+        seeds = torch.zeros(2, dtype=torch.uint64), torch.zeros((), dtype=torch.uint64)
+        yield torch.randn_like(q), q, k, v, q, floats(2, 4, 6), None, None, 6, 6, 0.0, True, *seeds
+
+
+# Input, weights, how many a layer, all weights in a row, states, mode, width, projection, layers, whether the batch
+# comes first, dropout, whether it trains, both ways, batch sizes, state of the dropout. torch tells of no reserve, so
+# there is no training here.
+def lstms():
+    for is_batch_first, ways in ((False, 1), (True, 2)):
+        weights = [floats(4 * 16, 12), floats(4 * 16, 16), floats(4 * 16), floats(4 * 16)] * ways
+        states = [floats(ways, 5, 16), floats(ways, 5, 16)]
+        x = floats(5, 7, 12) if is_batch_first else floats(7, 5, 12)
+        yield x, weights, 4, floats(0), *states, 2, 16, 0, 1, is_batch_first, 0.0, False, ways == 2, [], None
+
+
+# What only a GPU carries out. torch has no function of its own for the backward op of its LSTM.
 ON_GPU = {
     "cudnn_batch_norm": lambda: [(floats(4, 3, 5, 5), floats(3), floats(3), floats(3), floats(3), True, 0.1, 1e-5)],
     "cudnn_batch_norm_backward": gpu_batch_norm_gradients,
+    "_cudnn_rnn": lstms,
+    "_scaled_dot_product_flash_attention": lambda: [(q, k, v, 0.0, True, False) for q, k, v, *_ in attentions()],
+    "_scaled_dot_product_flash_attention_backward": flash_gradients,
     "_scaled_dot_product_efficient_attention": lambda: [
         (q, k, v, None, True, 0.0, True) for q, k, v, *_ in attentions()],
     "_scaled_dot_product_efficient_attention_backward": efficient_gradients,
@@ -217,7 +237,7 @@ def described(results, has_strides=True):
 
 class Shapes(unittest.TestCase):
     def test_every_one_that_is_registered_is_looked_at(self):
-        self.assertEqual(registered(), set(ON_CPU) | set(ON_GPU))
+        self.assertEqual(registered(), set(ON_CPU) | set(ON_GPU) | {"_cudnn_rnn_backward"})
 
     def test_they_are_those_of_torchs_kernels(self):
         for name, samples in ON_CPU.items():

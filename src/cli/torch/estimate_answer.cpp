@@ -46,7 +46,7 @@ class Estimator {
         .batch = batch,
         .optimizer = choice_.optimizer,
         .has_bf16 = amp == "bf16",
-        .target = place_.gpu ? estimate::Target::kGpu : estimate::Target::kCpu};
+        .target = place_.gpu ? estimate::Target{place_.gpu->architecture} : estimate::Target::kCpu};
     estimate::DryStep dry = dry_step(options);
     const estimate::WalkOptions walk = {
         .states = states_of(choice_),

@@ -13,13 +13,14 @@
 
 namespace lowtide::estimate {
 
-DryRun::DryRun(Target target) : target_(target), session_({.device = "cpu", .step_aside = false}) {
+DryRun::DryRun(const Target& target)
+    : target_(target), session_({.device = "cpu", .step_aside = false}) {
   const at::TensorBase probe = at::detail::empty_cpu({1}, at::kByte);
   LT_CHECK(NoMemory::owns(probe.const_data_ptr()),
            "an estimate has to come before other sessions of the process");
   start_op_log(target_);
   run::set_kernels(&run_on_shapes);
-  if (target_ == Target::kGpu) gpu_choices_ = std::make_unique<GpuChoices>();
+  if (target_.gpu) gpu_choices_ = std::make_unique<GpuChoices>(*target_.gpu);
 }
 
 DryRun::~DryRun() { run::set_kernels(nullptr); }

@@ -24,13 +24,13 @@ struct DryStep {
 
 // While it lives, nothing that this thread or autograd asks of torch's CPU is computed, and tensors
 // have no memory; everything else is as it would be: modules, autograd, optimizers, the order in
-// which tensors come and go, all of which a session watches and captures. With the target kGpu,
-// ops take the way that they take on a GPU. One at a time; tensors made meanwhile must not outlive
-// it.
+// which tensors come and go, all of which a session watches and captures. With a GPU as the
+// target, ops take the way that they take there. One at a time; tensors made meanwhile must not
+// outlive it.
 class DryRun {
  public:
   // Throws InternalError if a session was opened in this process before that was none of ours.
-  explicit DryRun(Target target);
+  explicit DryRun(const Target& target);
   ~DryRun();
   DryRun(const DryRun&) = delete;
   DryRun& operator=(const DryRun&) = delete;

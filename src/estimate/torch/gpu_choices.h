@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "estimate/gpus.h"
+
 namespace lowtide::estimate {
 
 // While it lives, the operators of its thread that choose their kernels by the device choose as
@@ -10,7 +12,7 @@ namespace lowtide::estimate {
 // not write its scores down, and autocast's list of what stays in float32.
 class GpuChoices {
  public:
-  GpuChoices();
+  explicit GpuChoices(const Architecture& gpu);
   ~GpuChoices();
   GpuChoices(const GpuChoices&) = delete;
   GpuChoices& operator=(const GpuChoices&) = delete;

@@ -59,9 +59,11 @@ const std::unordered_map<std::string, Flops>& flops_table() {
       {"aten::addmm", [](const OpCall& c) { return product(c.argument(1), c.result(0)); }},
       {"aten::baddbmm", [](const OpCall& c) { return product(c.argument(1), c.result(0)); }},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", forward_attention},
+      {"aten::_scaled_dot_product_flash_attention", forward_attention},
       {"aten::_scaled_dot_product_efficient_attention", forward_attention},
       {"aten::_scaled_dot_product_cudnn_attention", forward_attention},
       {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", backward_attention},
+      {"aten::_scaled_dot_product_flash_attention_backward", backward_attention},
       {"aten::_scaled_dot_product_efficient_attention_backward", backward_attention},
       {"aten::_scaled_dot_product_cudnn_attention_backward", backward_attention}};
   return table;
@@ -70,13 +72,13 @@ const std::unordered_map<std::string, Flops>& flops_table() {
 }  // namespace
 
 OpCost cost_of(const std::string& op, const torch::jit::Stack& arguments,
-               const torch::jit::Stack& results, Target target) {
+               const torch::jit::Stack& results, const Target& target) {
   const OpCall call = {arguments, results};
   const auto found = flops_table().find(op);
   OpCost cost;
   if (found != flops_table().end()) cost.flops = found->second(call);
-  if (target == Target::kGpu) {
-    cost.workspace_bytes = gpu_workspace_bytes(op, call);
+  if (target.gpu) {
+    cost.workspace_bytes = gpu_workspace_bytes(op, call, *target.gpu);
     cost.early_workspace_bytes = gpu_early_workspace_bytes(op, call);
   } else {
     cost.workspace_bytes = cpu_workspace_bytes(op, call);

@@ -22,6 +22,6 @@ struct OpCost {
 
 // The tables are in the source, each line with where it comes from.
 OpCost cost_of(const std::string& op, const torch::jit::Stack& arguments,
-               const torch::jit::Stack& results, Target target);
+               const torch::jit::Stack& results, const Target& target);
 
 }  // namespace lowtide::estimate

@@ -8,6 +8,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
 
+#include "estimate/gpus.h"
+
 // What kernels take from torch's allocator and give back before they return.
 
 namespace lowtide::estimate {
@@ -28,7 +30,8 @@ bool is_one(const c10::IValue& numbers);
 
 // Rules found in recorded steps and in the sources of kernels, on an H200 and on a CPU with
 // AVX-512. 0 for ops without a rule.
-std::int64_t gpu_workspace_bytes(const std::string& op, const OpCall& call);
+std::int64_t gpu_workspace_bytes(const std::string& op, const OpCall& call,
+                                 const Architecture& gpu);
 std::int64_t cpu_workspace_bytes(const std::string& op, const OpCall& call);
 // Of an op with several results: what it takes and gives back after it made the first one.
 std::int64_t gpu_early_workspace_bytes(const std::string& op, const OpCall& call);

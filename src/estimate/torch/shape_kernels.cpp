@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -20,7 +21,7 @@ namespace {
 using torch::jit::Stack;
 
 std::vector<LoggedOp> logged;
-Target target_now = Target::kCpu;
+Target target_now;
 
 at::Tensor empty_on_cpu(const at::Tensor& shape) {
   return at::detail::empty_strided_cpu(shape.sizes(), shape.strides(), shape.scalar_type());
@@ -67,23 +68,26 @@ class Shapes {
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
       twin.unsafeGetTensorImpl()->set_wrapped_number(true);
     }
-    pairs_.emplace_back(twin, tensor);
+    pairs_.try_emplace(twin.storage().unsafeGetStorageImpl(), Pair{twin, tensor});
     return twin;
   }
 
   at::Tensor back(const at::Tensor& shape) const {
     if (!shape.defined()) return shape;
-    for (const auto& [twin, original] : pairs_) {
-      if (twin.is_same(shape)) return original;
-      if (twin.storage().unsafeGetStorageImpl() == shape.storage().unsafeGetStorageImpl()) {
-        return original.as_strided(shape.sizes(), shape.strides(),
-                                   original.storage_offset() + shape.storage_offset());
-      }
-    }
-    return empty_on_cpu(shape);
+    const auto found = pairs_.find(shape.storage().unsafeGetStorageImpl());
+    if (found == pairs_.end()) return empty_on_cpu(shape);
+    const auto& [twin, original] = found->second;
+    if (twin.is_same(shape)) return original;
+    return original.as_strided(shape.sizes(), shape.strides(),
+                               original.storage_offset() + shape.storage_offset());
   }
 
-  std::vector<std::pair<at::Tensor, at::Tensor>> pairs_;
+  struct Pair {
+    at::Tensor twin;
+    at::Tensor original;
+  };
+  // By the twin's storage, which it has for itself: ops on lists have as many results as arguments.
+  std::unordered_map<const c10::StorageImpl*, Pair> pairs_;
 };
 
 // Whether all it returns is among its arguments, as with ops in place.
@@ -160,7 +164,7 @@ void run_on_shapes(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stac
   for (c10::IValue& result : results) stack.push_back(std::move(result));
 }
 
-void start_op_log(Target target) {
+void start_op_log(const Target& target) {
   logged.clear();
   target_now = target;
 }

@@ -26,7 +26,7 @@ struct LoggedOp {
   std::int64_t early_workspace_bytes = 0;
 };
 // Kernels take the memory that they would take on the target.
-void start_op_log(Target target);
+void start_op_log(const Target& target);
 const std::vector<LoggedOp>& op_log();
 
 }  // namespace lowtide::estimate
