@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <stdexcept>
 
 #include "support/dtr_logs.h"
@@ -80,6 +81,8 @@ std::shared_ptr<const Trace> dtr_trace(const std::string& name) {
 }
 
 }  // namespace
+
+void PrintTo(const TraceCase& which, std::ostream* out) { *out << which.name; }
 
 std::vector<TraceCase> trace_cases(Source source) {
   std::vector<TraceCase> cases;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct TraceCase {
   Source source = Source::kSmall;
   std::string name;
 };
+
+// As tests print it.
+void PrintTo(const TraceCase& which, std::ostream* out);
 
 std::vector<TraceCase> trace_cases(TraceCase::Source source);
 
