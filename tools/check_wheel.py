@@ -38,7 +38,8 @@ TRAINING = textwrap.dedent("""
         optimizer.step()
     stats = sys.modules["lowtide"].memory_stats() if "lowtide" in sys.modules else None
     kept = stats is None or 0 < stats["evictions"] and stats["peak_bytes"] <= stats["budget_bytes"]
-    print(loss.item().hex(), "kept" if kept else stats, "managed" if stats else "plain")
+    # In one piece: ranks share the stream.
+    sys.stdout.write(f"{loss.item().hex()} {'kept' if kept else stats} {'managed' if stats else 'plain'}\\n")
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 """)
