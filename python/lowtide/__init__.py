@@ -16,8 +16,8 @@ _library.library()
 from . import (_compiled, _distributed, _graphs, _readers, _safetensors, _steps,  # noqa: E402
                _threads)
 from ._budget import budget, disable, enable  # noqa: E402
-from ._decompose import (DecompositionReport, LayerReport, UntrainedWeightWarning,  # noqa: E402
-                         decompose, load_decomposed, merge)
+from ._decompose import (DecompositionReport, LayerReport, decompose,  # noqa: E402
+                         load_decomposed, merge)
 from ._library import DeviceError, Error  # noqa: E402
 from ._measuring import LargestBatches, Trace, Verdict, max_batch, trace, verify  # noqa: E402
 from ._report import Report, last_report  # noqa: E402
@@ -26,6 +26,6 @@ from ._session import Session, end_step, hold, memory_stats  # noqa: E402
 __version__ = _library.library().lowtide_version().decode()
 
 __all__ = ["DecompositionReport", "DeviceError", "Error", "LargestBatches", "LayerReport", "Report",
-           "Session", "Trace", "UntrainedWeightWarning", "Verdict", "budget", "decompose", "disable", "enable", "end_step",
+           "Session", "Trace", "Verdict", "budget", "decompose", "disable", "enable", "end_step",
            "hold", "last_report", "load_decomposed", "max_batch", "memory_stats", "merge", "trace",
            "verify"]

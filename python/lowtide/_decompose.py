@@ -8,7 +8,6 @@ import collections.abc
 import dataclasses
 import difflib
 import math
-import warnings
 from typing import Optional
 
 import torch
@@ -16,6 +15,8 @@ import torch
 from . import _factors, _weights_file, layers as _layers
 
 _DEFAULT_RANK = "compression=0.5"
+# Norm of what is lost over that of the weight.
+_HARDLY_ANYTHING = 1e-3
 
 
 @dataclasses.dataclass
@@ -141,9 +142,10 @@ def _factorised(name, weight, form):
 
 
 def _replace_weight(layer, kind, parameters):
-    """Puts these where the weight, or its factors, are among the layer's parameters."""
-    others = {name: value for name, value in layer._parameters.items()
-              if not name.startswith("weight")}
+    """Puts these where the weight, or its factors, are among the layer's parameters; the user may have
+    registered others, whatever they are called."""
+    own = _factors.names_of(layer.form) if isinstance(layer, _layers.DECOMPOSED) else ("weight",)
+    others = {name: value for name, value in layer._parameters.items() if name not in own}
     layer._parameters.clear()
     layer.__class__ = kind
     for name, value in parameters.items():
@@ -177,7 +179,14 @@ def _rank_text(rank):
     return str(rank)
 
 
-def _looked_at(module, names, forms, settings):
+def _require_trained(weight, report):
+    if report.relative_error > _HARDLY_ANYTHING and _factors.is_noise(weight):
+        raise ValueError("its weight looks untrained: nothing of it stands out of random numbers, so "
+                         f"{report.form} loses what there is; train the module first, or pass "
+                         "untrained=True")
+
+
+def _looked_at(module, names, forms, settings, untrained):
     """Factors and reports of all layers, before anything is changed."""
     results = []
     for name, (layer, reason) in _chosen_layers(module, names).items():
@@ -189,7 +198,10 @@ def _looked_at(module, names, forms, settings):
             try:
                 weight = _layers.turned(layer, layer.weight)
                 form = _form_for(weight, forms.get(name), *settings)
-                factors, report = _factorised(name, weight, form)
+                made, its_report = _factorised(name, weight, form)
+                if not untrained:
+                    _require_trained(weight, its_report)
+                factors, report = made, its_report
             except ValueError as error:
                 if names is not None:
                     raise ValueError(f"layer {name!r}: {error}") from None
@@ -198,20 +210,8 @@ def _looked_at(module, names, forms, settings):
     return results
 
 
-class UntrainedWeightWarning(UserWarning):
-    """Weights that were decomposed look like random numbers."""
-
-
-def _warn_of_noise(results):
-    names = [report.name or "(the module)" for layer, factors, report in results
-             if factors and _factors.is_noise(layer.weight)]
-    if names:
-        warnings.warn(f"the weights of {', '.join(names)} look untrained: nothing of them stands out of "
-                      "random numbers, so that factors of a lower rank lose what there is; train the "
-                      "module first", UntrainedWeightWarning, stacklevel=3)
-
-
-def decompose(module, layers=None, *, method="auto", rank=_DEFAULT_RANK, reconstructed=False):
+def decompose(module, layers=None, *, method="auto", rank=_DEFAULT_RANK, reconstructed=False,
+              untrained=False):
     """Decomposes the weights of torch.nn.Linear and torch.nn.Conv2d layers of a module, in place.
 
         lowtide.decompose(model)                                          # all that get smaller
@@ -227,7 +227,8 @@ def decompose(module, layers=None, *, method="auto", rank=_DEFAULT_RANK, reconst
     or "auto": tucker2 for convolutions. rank: "compression=0.5" (that share of the layer's parameters),
     "energy=0.1" (what is left out of the weight's squares), "evbmf" (what is above noise), or a number.
     reconstructed: the factors are trained, and the dense weight is put together in each step; no
-    activations are added, and no work is saved.
+    activations are added, and no work is saved. untrained: weights that look untrained, of which nothing
+    stands out of random numbers, are decomposed all the same, and lose what there is of them.
 
     Without `layers`, a layer that cannot be decomposed, or would not get smaller, stays dense and has
     a reason in the result; a layer that is named raises ValueError instead, and nothing has changed.
@@ -239,12 +240,11 @@ def decompose(module, layers=None, *, method="auto", rank=_DEFAULT_RANK, reconst
                          "reconstructed out")
     # Wrong ones are said to be, even if no layer asks.
     _factors.choose_form(torch.ones(2, 2), method, text)
-    results = _looked_at(module, names, forms, (method, text, reconstructed))
+    results = _looked_at(module, names, forms, (method, text, reconstructed), untrained)
     if not any(factors for _, factors, _ in results):
         reports = "\n".join(str(report) for _, _, report in results)
         raise ValueError(f"no layer can be decomposed so:\n{reports}" if reports else
                          "the module has no layers with weights")
-    _warn_of_noise(results)
     for layer, factors, report in results:
         if factors:
             _install(layer, report.form, factors)
@@ -262,8 +262,8 @@ def merge(module):
                 continue
             dense = torch.nn.Parameter(layer.weight.contiguous(),
                                        requires_grad=layer.factors()[0].requires_grad)
-            del layer.form
             _replace_weight(layer, layer.dense_class, {"weight": dense})
+            del layer.form
             count += 1
     return count
 

@@ -4,13 +4,13 @@
 put together again."""
 
 import copy
+import functools
 import io
 import json
 import pathlib
 import pickle
 import tempfile
 import unittest
-import warnings
 
 import torch
 
@@ -19,9 +19,8 @@ import training
 from lowtide.layers import DecomposedConv2d, DecomposedLinear
 
 
-def setUpModule():
-    """Most of these nets are as they were initialised."""
-    warnings.simplefilter("ignore", lowtide.UntrainedWeightWarning)
+# Most of these nets are as they were initialised.
+decompose = functools.partial(lowtide.decompose, untrained=True)
 
 
 class Net(torch.nn.Module):
@@ -71,7 +70,7 @@ class WhatIsComputed(unittest.TestCase):
     def test_at_full_rank_the_module_gives_the_same(self):
         net = make_net()
         expected = net(pictures())
-        report = lowtide.decompose(net, FULL_RANK)
+        report = decompose(net, FULL_RANK)
         self.assertEqual(report.forms, FULL_RANK)
         self.assertLess(max(layer.relative_error for layer in report.layers), 1e-12)
         self.assertLess(distance(net(pictures()), expected), 1e-12)
@@ -88,7 +87,7 @@ class WhatIsComputed(unittest.TestCase):
                     net = make_net()
                     dense = net.get_submodule(name).weight.detach().clone()
                     expected = net(pictures())
-                    layer, = lowtide.decompose(net, {name: form}).layers
+                    layer, = decompose(net, {name: form}).layers
                     with_factors = net(pictures())
                     self.assertGreater(distance(with_factors, expected), 1e-6)
                     self.assertEqual(lowtide.merge(net), 1)
@@ -100,21 +99,21 @@ class WhatIsComputed(unittest.TestCase):
         linear = torch.nn.Linear(20, 30, dtype=torch.float64)
         linear.weight.data = smooth(30, 20)
         values = torch.linalg.svdvals(linear.weight.detach())
-        layer, = lowtide.decompose(linear, rank=6).layers
+        layer, = decompose(linear, rank=6).layers
         lost = (values[6:].square().sum() / values.square().sum()).sqrt().item()
         self.assertAlmostEqual(layer.relative_error, lost, places=12)
 
         conv = torch.nn.Conv2d(12, 16, 3, dtype=torch.float64)
         conv.weight.data = smooth(16, 12, 3, 3)
         norm = conv.weight.detach().norm()
-        layer, = lowtide.decompose(conv, {"": "tucker2 5x6"}).layers
+        layer, = decompose(conv, {"": "tucker2 5x6"}).layers
         # The outer factors have orthonormal columns, so the core has what is kept.
         lost = (1 - (conv.weight_core.norm() / norm) ** 2).sqrt().item()
         self.assertAlmostEqual(layer.relative_error, lost, places=9)
 
     def test_the_weight_can_be_read_and_trained_through(self):
         linear = torch.nn.Linear(20, 30)
-        lowtide.decompose(linear, rank=6)
+        decompose(linear, rank=6)
         x = torch.randn(5, 20)
         torch.nn.functional.linear(x, linear.weight, linear.bias).square().sum().backward()
         by_weight = [factor.grad.clone() for factor in linear.factors()]
@@ -130,7 +129,7 @@ class Rules(unittest.TestCase):
         for rank, expected in (("compression=0.5", "svd 13"), ("energy=0.01", None), (12, "svd 12")):
             linear = torch.nn.Linear(48, 64, dtype=torch.float64)
             linear.weight.data = weight.clone()
-            layer, = lowtide.decompose(linear, rank=rank).layers
+            layer, = decompose(linear, rank=rank).layers
             if expected:
                 self.assertEqual(layer.form, expected)
             else:
@@ -140,18 +139,18 @@ class Rules(unittest.TestCase):
         planted = torch.randn(64, 5, dtype=torch.float64) @ torch.randn(5, 48, dtype=torch.float64)
         linear = torch.nn.Linear(48, 64, dtype=torch.float64)
         linear.weight.data = planted + 0.1 * torch.randn(64, 48, dtype=torch.float64)
-        self.assertEqual(lowtide.decompose(linear, rank="evbmf").forms, {"": "svd 5"})
+        self.assertEqual(decompose(linear, rank="evbmf").forms, {"": "svd 5"})
 
     def test_methods_and_reconstruction_for_a_whole_module(self):
         for method, conv in (("auto", "tucker2"), ("tucker2", "tucker2"), ("cp3", "cp3"),
                              ("cp4", "cp4")):
             net = make_net()
-            report = lowtide.decompose(net, method=method, reconstructed=True)
+            report = decompose(net, method=method, reconstructed=True)
             self.assertTrue(report.forms["blocks.0"].startswith(conv), report)
             self.assertTrue(report.forms["blocks.2"].startswith("svd"), report)
             for form in report.forms.values():
                 self.assertTrue(form.endswith(" reconstructed"))
-        report = lowtide.decompose(make_net(), method="svd")
+        report = decompose(make_net(), method="svd")
         reasons = {layer.name: layer.reason for layer in report.layers}
         self.assertRegex(reasons["blocks.0"], "svd is for linear and 1x1 layers.*use tucker2 or cp3")
         self.assertEqual(set(report.forms), {"blocks.2", "head"})
@@ -176,7 +175,7 @@ class WhatStaysDense(unittest.TestCase):
                 self.plain = torch.nn.Linear(16, 16)
         odd = Odd()
         state = {name: value.clone() for name, value in odd.state_dict().items()}
-        report = lowtide.decompose(odd)
+        report = decompose(odd)
         reasons = {layer.name: layer.reason for layer in report.layers}
         for name, expected in {"grouped": r"grouped convolution \(2 groups\)", "tied": "shared",
                                "once": "shared", "own": "is a Own", "embedding": "is a Embedding",
@@ -192,7 +191,7 @@ class WhatStaysDense(unittest.TestCase):
 
     def test_frozen_layers_stay_frozen(self):
         linear = torch.nn.Linear(32, 32).requires_grad_(False)
-        lowtide.decompose(linear)
+        decompose(linear)
         self.assertFalse(any(p.requires_grad for p in linear.parameters()))
         lowtide.merge(linear)
         self.assertFalse(linear.weight.requires_grad)
@@ -203,7 +202,7 @@ class BadInput(unittest.TestCase):
         net = make_net()
         before = copy.deepcopy(net.state_dict())
         with self.assertRaisesRegex(error, pattern):
-            lowtide.decompose(net, *arguments, **options)
+            decompose(net, *arguments, **options)
         self.assertIsNone(training.first_difference(before, net.state_dict()))
 
     def test_is_refused_with_what_would_work_and_nothing_changes(self):
@@ -231,43 +230,59 @@ class BadInput(unittest.TestCase):
         for layers in (None, ["head", "blocks.2"], {"blocks.2": "svd 3"}):
             with self.assertRaisesRegex(ValueError, "'blocks.2': the weight has values that are not "
                                                     "finite"):
-                lowtide.decompose(net, layers)
+                decompose(net, layers)
         self.assertIs(type(net.head), torch.nn.Linear)
 
     def test_twice_is_refused(self):
         net = make_net()
-        lowtide.decompose(net, ["head"], rank=3)
+        decompose(net, ["head"], rank=3)
         with self.assertRaisesRegex(ValueError, "'head': it is decomposed already"):
-            lowtide.decompose(net, ["head"], rank=3)
-        report = lowtide.decompose(net)
+            decompose(net, ["head"], rank=3)
+        report = decompose(net)
         self.assertEqual({layer.name: layer.reason for layer in report.layers}["head"],
                          "it is decomposed already")
         self.assertEqual(net.head.form, "svd 3")
 
+    def test_other_parameters_of_a_layer_stay_whatever_they_are_called(self):
+        linear = torch.nn.Linear(20, 30)
+        scale = torch.nn.Parameter(torch.ones(30))
+        linear.register_parameter("weight_scale", scale)
+        decompose(linear, {"": "svd 4"})
+        self.assertEqual(["weight_in", "weight_out", "bias", "weight_scale"],
+                         [name for name, _ in linear.named_parameters()])
+        lowtide.merge(linear)
+        self.assertEqual(["weight", "bias", "weight_scale"],
+                         [name for name, _ in linear.named_parameters()])
+        self.assertIs(scale, linear.weight_scale)
+
     def test_a_decomposed_layer_is_not_initialised_as_a_dense_one(self):
         linear = torch.nn.Linear(32, 32)
-        lowtide.decompose(linear)
+        decompose(linear)
         with self.assertRaisesRegex(RuntimeError, "lowtide.merge"):
             linear.reset_parameters()
 
 
 class Untrained(unittest.TestCase):
-    def test_weights_as_they_are_initialised_are_warned_of_and_trained_ones_are_not(self):
+    def test_weights_as_they_are_initialised_stay_dense_unless_they_are_asked_for(self):
         torch.manual_seed(1)
         net = torch.nn.Sequential(torch.nn.Linear(64, 48), torch.nn.Linear(48, 64))
         net[0].weight.data = smooth(48, 64).float()
-        with self.assertWarnsRegex(lowtide.UntrainedWeightWarning, "weights of 1 look untrained"):
-            lowtide.decompose(net)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            lowtide.merge(net)
-            lowtide.decompose(net, ["0"])
+        with self.assertRaisesRegex(ValueError, "'1': its weight looks untrained.*untrained=True"):
+            lowtide.decompose(net, ["0", "1"])
+        self.assertNotIsInstance(net[0], DecomposedLinear)
+        report = lowtide.decompose(net)
+        self.assertEqual(list(report.forms), ["0"])
+        self.assertIn("looks untrained", report.layers[1].reason)
+        # At full rank nothing is lost.
+        lowtide.decompose(net, {"1": "svd 48"})
+        lowtide.merge(net)
+        self.assertEqual(list(lowtide.decompose(net, untrained=True).forms), ["0", "1"])
 
 
 class States(unittest.TestCase):
     def setUp(self):
         self.net = make_net()
-        self.forms = lowtide.decompose(self.net).forms
+        self.forms = decompose(self.net).forms
 
     def check_same(self, other):
         self.assertTrue(torch.equal(other(pictures()), self.net(pictures())))
@@ -297,14 +312,14 @@ class States(unittest.TestCase):
 
     def test_a_state_goes_into_a_freshly_decomposed_module(self):
         other = self.other_net()
-        lowtide.decompose(other, self.forms)
+        decompose(other, self.forms)
         other.load_state_dict(self.net.state_dict())
         self.check_same(other)
 
     def test_a_saved_state_is_loaded_into_a_dense_module_or_one_of_other_forms(self):
         file = io.BytesIO()
         torch.save(self.net.state_dict(), file)
-        for prepare in (lambda net: None, lambda net: lowtide.decompose(net, method="cp3", rank=4)):
+        for prepare in (lambda net: None, lambda net: decompose(net, method="cp3", rank=4)):
             file.seek(0)
             other = self.other_net()
             prepare(other)
@@ -313,7 +328,7 @@ class States(unittest.TestCase):
 
     def test_a_dense_state_is_decomposed_on_its_way_in(self):
         other = self.other_net()
-        lowtide.decompose(other, self.forms)
+        decompose(other, self.forms)
         other.load_state_dict(make_net().state_dict())
         self.check_same(other)
         wrong = make_net().state_dict() | {"head.weight": torch.zeros(3, 3)}
@@ -372,13 +387,13 @@ class Training(unittest.TestCase):
                                   torch.nn.Flatten(), torch.nn.Linear(16 * 64, 32))
         for options in ({}, {"method": "cp4"}, {"reconstructed": True}):
             decomposed = copy.deepcopy(net)
-            self.assertEqual(len(lowtide.decompose(decomposed, **options).forms), 6)
+            self.assertEqual(len(decompose(decomposed, **options).forms), 6)
             training.check_identity(self, decomposed, lambda: torch.randn(16, 16, 8, 8), 0.6,
                                     make_optimizer=torch.optim.AdamW, floor_bytes=1024)
 
     def test_factors_learn(self):
         net = make_net().train()
-        lowtide.decompose(net)
+        decompose(net)
         optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
         losses = []
         for _ in range(20):
@@ -392,10 +407,10 @@ class Training(unittest.TestCase):
 
     def test_weights_that_are_away_are_decomposed_and_merged(self):
         plain = make_net()
-        lowtide.decompose(plain)
+        decompose(plain)
         with lowtide.budget("1GiB", device="cpu", evict_everything=True, floor_bytes=0):
             net = make_net()
-            lowtide.decompose(net)
+            decompose(net)
             state = {name: value.clone() for name, value in net.state_dict().items()}
             lowtide.merge(net)
         self.assertIsNone(training.first_difference(dict(plain.state_dict()), state))
@@ -404,7 +419,7 @@ class Training(unittest.TestCase):
 
     def test_decomposed_layers_compile(self):
         net = make_net()
-        lowtide.decompose(net)
+        decompose(net)
         compiled = torch.compile(net, backend="aot_eager")
         self.assertLess(distance(compiled(pictures()), net(pictures())), 1e-12)
 
@@ -418,7 +433,7 @@ class Models(unittest.TestCase):
         names = [name for name, layer in model.named_modules()
                  if isinstance(layer, (torch.nn.Conv2d, torch.nn.Linear)) and "layer4" not in name]
         before = sum(p.numel() for p in model.parameters())
-        report = lowtide.decompose(model, names, rank="compression=0.25")
+        report = decompose(model, names, rank="compression=0.25")
         self.assertEqual(len(report.forms), 16)
         saved = sum(layer.parameters_before - layer.parameters_after for layer in report.layers)
         self.assertEqual(sum(p.numel() for p in model.parameters()), before - saved)
@@ -433,12 +448,12 @@ class Models(unittest.TestCase):
             n_layer=2, n_head=2, n_embd=32, vocab_size=64, n_positions=16)).eval()
         tokens = torch.arange(16).view(1, 16)
         expected, before = model(tokens).logits, copy.deepcopy(model.state_dict())
-        report = lowtide.decompose(copy.deepcopy(model))
+        report = decompose(copy.deepcopy(model))
         self.assertEqual(len(report.forms), 8)
         self.assertIn("lm_head: dense: its weight is shared", str(report))
         for form in ("svd 32", "svd 32 reconstructed"):
             other = copy.deepcopy(model)
-            lowtide.decompose(other, dict.fromkeys(report.forms, form))
+            decompose(other, dict.fromkeys(report.forms, form))
             self.assertEqual(other.transformer.h[0].mlp.c_fc.weight_in.shape, (32, 32))
             self.assertEqual(other.transformer.h[0].mlp.c_fc.weight_out.shape, (128, 32))
             self.assertLess(distance(other(tokens).logits, expected), 1e-4)
@@ -450,7 +465,7 @@ class Models(unittest.TestCase):
             self.assertEqual(list(again.state_dict()), list(before))
             for name, value in again.state_dict().items():
                 self.assertLess(distance(value, before[name]) if value.any() else 0, 1e-4, name)
-        lowtide.decompose(model)
+        decompose(model)
         training.check_identity(self, model, lambda: tokens.repeat(8, 1), 0.7,
                                 loss_of=lambda output: output.logits.square().mean(),
                                 floor_bytes=1024)
@@ -463,10 +478,10 @@ class Models(unittest.TestCase):
             vocab_size=64, max_position_embeddings=16)).eval()
         tokens = torch.arange(16).view(1, 16)
         expected = model(tokens).last_hidden_state
-        exact = {layer.name: "svd 32" for layer in lowtide.decompose(copy.deepcopy(model)).layers
+        exact = {layer.name: "svd 32" for layer in decompose(copy.deepcopy(model)).layers
                  if not layer.reason}
         self.assertEqual(len(exact), 13)
-        lowtide.decompose(model, exact)
+        decompose(model, exact)
         self.assertLess(distance(model(tokens).last_hidden_state, expected), 1e-4)
 
 

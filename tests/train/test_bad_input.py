@@ -54,6 +54,7 @@ class Failures(TrainTest):
         for options, message in ((("--heads", "3"), "has no use for the option 'heads'"),
                                  (("--classes", "3"), "the data has 10 classes"),
                                  (("--policy", "nope"), "nope"),
+                                 (("--policy", "ctdr"), "use 'lowtide decompose MODEL"),
                                  (("--budget", "1GiB", "--spill-dir", "nowhere"), "nowhere")):
             with self.subTest(options=options):
                 self.assertIn(message, self.fail_with(FAILED, "train", *SMALL, "--steps", "1", *options))

@@ -21,6 +21,9 @@ class Decompose(TrainTest):
         (("decompose", *NET, "--budget", "lots"), "not a size: 'lots'"),
         (("decompose", *NET, "--max-batch-within", "40%"), "is a size, such as 8GiB"),
         (("decompose", *NET, "--merge"), "add --output FILE"),
+        (("decompose", *NET, "--forms", "f.json", "--rank", "3"), "--forms excludes --rank"),
+        (("decompose", *NET, "--think", "0"), "--think"),
+        (("train", *NET, "--forms", "f.json", "--weights", "w"), "--weights excludes --forms"),
     ]
 
     def test_bad_options_are_named_with_what_to_do(self):
@@ -32,6 +35,33 @@ class Decompose(TrainTest):
         done = self.run_program(*arguments)
         self.assertEqual(code, done.returncode, done.stderr)
         return done.stderr.splitlines()[-1]
+
+    def check_forms(self, forms, started):
+        (self.folder / "forms.json").write_text(json.dumps(forms), encoding="utf-8")
+        again = json.loads(self.succeed(*started, "--forms", "forms.json", "--epochs", "0", "--raises", "0",
+                                        "--max-accuracy-loss", "100", "--json"))
+        self.assertEqual(forms, {layer["layer"]: layer["form"] for layer in again["layers"]})
+        self.assertIn("identical", self.succeed("verify", *NET, "--forms", "forms.json", "--steps", "2",
+                                                "--budget", "12MiB"))
+        (self.folder / "forms.json").write_text('{"c55": "svd 3"}', encoding="utf-8")
+        for verb in (started, ("train", *NET, "--steps", "1")):
+            self.assertIn("did you mean 'c5'", self.last_line_of_failure(FAILED, *verb, "--forms", "forms.json"))
+        (self.folder / "forms.json").write_text("[]", encoding="utf-8")
+        self.assertIn("forms.json: forms are a JSON object",
+                      self.last_line_of_failure(FAILED, *started, "--forms", "forms.json"))
+
+    def test_untrained_weights_stay_dense_unless_they_are_asked_for(self):
+        self.succeed("train", *NET, "--steps", "1", "--lr", "1e-9", "--checkpoint", "fresh")
+        linear = {"c5": "svd 12", "f6": "svd 12"}
+        (self.folder / "forms.json").write_text(json.dumps(linear), encoding="utf-8")
+        fresh = ("decompose", *NET, "--checkpoint", "fresh", "--forms", "forms.json", "--epochs", "0",
+                 "--raises", "0", "--max-accuracy-loss", "100")
+        self.assertIn("layer 'c5' cannot become svd 12: its weight looks untrained; --untrained",
+                      self.last_line_of_failure(FAILED, *fresh))
+        found = json.loads(self.succeed(*fresh, "--untrained", "--json"))
+        self.assertLessEqual({"c5", "f6"}, set(found["untrained_layers"]))
+        self.assertEqual(linear, {layer["layer"]: layer["form"] for layer in found["layers"]
+                                  if layer["form"] != "dense"})
 
     def test_from_a_checkpoint_to_weights_and_back(self):
         self.assertIn("there is no checkpoint in nowhere",
@@ -59,6 +89,7 @@ class Decompose(TrainTest):
         verdict = self.succeed("verify", *NET, "--weights", "weights.safetensors", "--steps", "2",
                                "--budget", "12MiB")
         self.assertIn("identical", verdict)
+        self.check_forms(forms, started)
         self.assertIn("has the weights of lenet5, not of small_resnet",
                       self.last_line_of_failure(FAILED, "train", "small_resnet", "--weights",
                                                 "weights.safetensors"))
