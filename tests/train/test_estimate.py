@@ -211,7 +211,8 @@ class Estimate(TrainTest):
     def test_ops_need_nothing_of_torchs_python(self):
         # Torch itself has the shapes of these in Python only, which the program does not have.
         kernel = field(5, field(1, "kernel_shape") + 3 * field(8, 2) + field(20, 7))
-        for op in (field(4, "MaxPool") + kernel,):
+        for op in (field(4, "MaxPool") + kernel, field(4, "Abs"), field(4, "HardSwish"), field(4, "Clip"),
+                   field(4, "IsNaN")):
             more = field(1, field(1, "y") + field(2, "z") + op) + field(12, field(1, "z"))
             (self.folder / "one.onnx").write_bytes(product_model(["N", 3, 4, 4], more=more))
             with self.subTest(op=op):
