@@ -67,12 +67,20 @@ std::string bold(std::string_view text, const Style& style) {
   return "\x1b[1m" + std::string(text) + "\x1b[0m";
 }
 
-void print_error(std::ostream& err, std::string_view message) {
+static void print_message(std::ostream& err, const char* kind, std::string_view message) {
   std::string line(message);
   while (!line.empty() && line.back() == '\n') line.pop_back();
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  err << "lowtide: error: " << line << "\n";
+  err << "lowtide: " << kind << ": " << line << "\n";
+}
+
+void print_error(std::ostream& err, std::string_view message) {
+  print_message(err, "error", message);
+}
+
+void print_warning(std::ostream& err, std::string_view message) {
+  print_message(err, "warning", message);
 }
 
 }  // namespace lowtide::cli

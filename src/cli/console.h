@@ -55,5 +55,7 @@ std::string bold(std::string_view text, const Style& style);
 // Writes one line "lowtide: error: MESSAGE". Control characters, which a file name can bring
 // along, become blanks.
 void print_error(std::ostream& err, std::string_view message);
+// The same with "warning".
+void print_warning(std::ostream& err, std::string_view message);
 
 }  // namespace lowtide::cli

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "lowtide/trace.h"
 
@@ -16,6 +18,8 @@ struct TransformerSize {
   std::int64_t context = 0;
   std::int64_t vocabulary = 0;
   std::int64_t batch = 0;
+  // What the ops of a layer in the midst belong to, such as "h.6"; it and what begins with it.
+  std::string middle_layer{};
 };
 
 // What the formulas say: a cross-check on estimates, printed beside them.
@@ -34,13 +38,17 @@ struct TransformerFigures {
 // Requires: no size is below 1.
 TransformerFigures transformer_figures(const TransformerSize& size);
 
-// What is in a step, to hold the formulas against: numbers that are trained, and the arithmetic of
-// its products of matrices and convolutions.
+// What is in a step, to hold the formulas against: numbers that are trained, the arithmetic of its
+// products of matrices and convolutions, and what a layer keeps for the backward pass, copies of
+// weights in other types left out.
 struct CountedFigures {
   double parameters = 0;
   double flops = 0;
+  double layer_activation_bytes = 0;
+  // Whether the scores of attention are among these; fused kernels never write them down.
+  bool keeps_scores = false;
 };
-// Requires: parameters are in float32.
-CountedFigures counted_figures(const Trace& trace);
+// Of the layer with that name and what begins with it. Requires: parameters are in float32.
+CountedFigures counted_figures(const Trace& trace, std::string_view layer);
 
 }  // namespace lowtide::estimate

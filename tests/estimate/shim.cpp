@@ -41,8 +41,9 @@ std::tuple<std::int64_t, std::vector<std::string>> onnx(const at::Tensor& file, 
   estimate::StepOptions options;
   options.batch = batch;
   options.target = estimate::Target::kCpu;
-  const estimate::OnnxStep step = estimate::onnx_step(
-      estimate::read_onnx(bytes), options, free_axis > 0 ? std::optional(free_axis) : std::nullopt);
+  estimate::AxisSizes axes;
+  if (free_axis > 0) axes.others = free_axis;
+  const estimate::OnnxStep step = estimate::onnx_step(estimate::read_onnx(bytes), options, axes);
   constexpr std::int64_t kEndless = std::int64_t{1} << 50;
   const AllocatorRules exact = {
       .round_bytes = 1, .small_bytes = kEndless, .small_segment_bytes = kEndless};

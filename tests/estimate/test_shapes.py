@@ -100,6 +100,19 @@ def attention_gradients():
         yield torch.randn_like(result), q, k, v, result, sums, dropout, is_causal
 
 
+def volume_pools():
+    """(input, kernel, stride, padding, dilation, whether the last may hang over)"""
+    yield floats(2, 3, 8, 9, 10), [2, 2, 2], [2, 2, 2], [0, 0, 0], [1, 1, 1], False
+    yield floats(2, 3, 8, 9, 10), [3, 2, 3], [2, 3, 2], [1, 1, 1], [1, 2, 1], True
+    yield floats(3, 5, 5, 5), [2], [], [0], [1], True
+
+
+def volume_pool_gradients():
+    for arguments in volume_pools():
+        result, places = aten.max_pool3d_with_indices.default(*arguments)
+        yield torch.randn_like(result), *arguments, places
+
+
 def layers():
     """Of an LSTM: input, weights, states, reverse, batch sizes, mode, ..."""
     for steps, batch, width in ((7, 4, 16),):
@@ -146,6 +159,18 @@ ON_CPU = {
                            (floats(3) > 0, floats(3), floats(3).double())],
     "_scaled_dot_product_flash_attention_for_cpu": attentions,
     "_scaled_dot_product_flash_attention_for_cpu_backward": attention_gradients,
+    "abs": lambda: [(floats(3, 4),), (floats(3, 4, 5).transpose(0, 2),)],
+    "flip": lambda: [(floats(3, 4, 5), [1]), (floats(3, 4), [0, -1])],
+    "hardtanh": lambda: [(floats(3, 4), 0, 6)],
+    "hardswish": lambda: [(floats(3, 4),)],
+    "hardswish_backward": lambda: [(floats(3, 4), floats(3, 4))],
+    "isnan": lambda: [(floats(3, 4),)],
+    "logical_not": lambda: [(floats(3, 4) > 0,), (floats(3, 4),)],
+    "logical_and": lambda: [(floats(3, 1) > 0, floats(2, 3, 4) > 0), (floats(4), floats(3, 4))],
+    "logical_or": lambda: [(floats(3, 1) > 0, floats(2, 3, 4) > 0)],
+    "logical_xor": lambda: [(floats(3, 1) > 0, floats(2, 3, 4) > 0)],
+    "max_pool3d_with_indices": volume_pools,
+    "max_pool3d_with_indices_backward": volume_pool_gradients,
     "mkldnn_rnn_layer": layers,
     "mkldnn_rnn_layer_backward": layer_gradients,
 }

@@ -22,6 +22,34 @@ LIGHT = {"bvlc_alexnet": 60_965_224, "densenet121": None, "inception_v1": None, 
          "resnet50": 25_557_032, "shufflenet": None, "squeezenet": 1_235_496, "vgg19": 143_667_240, "zfnet512": None}
 
 
+def varint(number):
+    low = number & 0x7F
+    return bytes([low]) if number < 0x80 else bytes([low | 0x80]) + varint(number >> 7)
+
+
+def field(number, value):
+    """Of a protocol buffer: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def value(name, axes):
+    """What an ONNX file says of a value; axes are numbers or names."""
+    shape = b"".join(field(1, field(1, axis) if isinstance(axis, int) else field(2, axis)) for axis in axes)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+def product_model(axes, weight=None, more=b""):
+    """An ONNX file: "x" with such axes and 64 at last, times a weight of 64 by 64, and what else is given."""
+    weight = field(9, bytes(4 * 64 * 64)) if weight is None else weight
+    graph = (field(1, field(1, "x") + field(1, "w") + field(2, "y") + field(4, "MatMul")) +
+             field(5, field(1, 64) + field(1, 64) + field(2, 1) + field(8, "w") + weight) +
+             field(11, value("x", [*axes, 64])) + field(12, field(1, "y")) + more)
+    return field(7, graph) + field(8, field(2, 17))
+
+
 def light_models():
     """The folder of onnx's models, or None."""
     root = pathlib.Path(__file__).resolve().parents[2]
@@ -86,7 +114,10 @@ class Estimate(TrainTest):
         for name, parameters in LIGHT.items():
             with self.subTest(model=name):
                 path = str(folder / f"light_{name}.onnx")
-                small, large = json.loads(self.succeed("estimate", path, "--batch", "2,4", "--json"))["estimates"]
+                document = json.loads(self.succeed("estimate", path, "--batch", "2,4", "--json"))
+                # Every op is known.
+                self.assertEqual(document["warnings"], [])
+                small, large = document["estimates"]
                 self.assertEqual(small["bytes_by_kind_at_peak"]["parameter"],
                                  large["bytes_by_kind_at_peak"]["parameter"])
                 self.assertGreater(large["peak_bytes"], small["peak_bytes"])
@@ -106,11 +137,120 @@ class Estimate(TrainTest):
             for figure in ("parameters", "flops"):
                 self.assertAlmostEqual(formulas["counted_" + figure] / formulas[figure], 1, delta=0.05)
 
+    def test_the_middle_layer_is_counted_beside_the_formulas(self):
+        def formulas(*arguments):
+            return json.loads(self.succeed("estimate", *arguments, "--batch", "1", "--json"))["formulas"]
+
+        fused = formulas("gpt2", "--amp", "bf16")
+        self.assertFalse(fused["counted_keeps_scores"])
+        self.assertLess(fused["counted_layer_activation_bytes"], fused["layer_activation_bytes"])
+        self.assertGreater(fused["counted_layer_activation_bytes"], 0.7 * fused["selective_activation_bytes"])
+        # With dropout torch's CPU has no fused attention.
+        self.assertTrue(formulas("bert_base", "--device", "cpu")["counted_keeps_scores"])
+        self.assertIn("never writes the scores down", self.succeed("estimate", "gpt2", "--batch", "1"))
+
+    def test_formulas_have_the_heads_that_the_model_has(self):
+        small = ("gpt", "--layers", "2", "--width", "128", "--context", "16", "--batch", "1", "--json")
+        implied = json.loads(self.succeed("estimate", *small))["formulas"]
+        named = json.loads(self.succeed("estimate", *small, "--heads", "2"))["formulas"]
+        self.assertEqual(implied, named)
+        self.assertNotEqual(implied, json.loads(self.succeed("estimate", *small, "--heads", "4"))["formulas"])
+
+    def test_several_batches_and_precisions_are_rows_of_one_table(self):
+        asked = ("estimate", "small_resnet", "--gpu", "t4", "--json")
+        rows = json.loads(self.succeed(*asked, "--batch", "2,4", "--amp", "off,bf16"))["estimates"]
+        self.assertEqual([(row["batch"], row["amp"]) for row in rows],
+                         [(2, "off"), (4, "off"), (2, "bf16"), (4, "bf16")])
+        for row in rows:
+            alone = json.loads(self.succeed(*asked, "--batch", str(row["batch"]), "--amp", row["amp"]))
+            self.assertEqual(alone["estimates"], [row])
+        self.assertEqual(len({row["peak_bytes"] for row in rows}), 4)
+
+    def test_what_fits_only_without_the_margin_says_so(self):
+        arguments = ("estimate", "lenet5", "--batch", "64", "--json")
+        for device in (("--device", "cpu"), ()):
+            row = json.loads(self.succeed(*arguments, *device))["estimates"][0]
+            taken = max(row["first_step_peak_bytes"], row["peak_bytes"])
+            taken = row.get("reserved_peak_bytes", taken)
+            for budget, fit in ((taken, "fits only without the margin"),
+                                (int(taken * (1 + row["margin"])) + 1, "fits")):
+                told = json.loads(self.succeed(*arguments, *device, "--budget", str(budget)))["estimates"][0]
+                self.assertEqual(told["fit"], fit)
+                self.assertEqual(told["fits_with_margin"], fit == "fits")
+
+    def test_larger_batches_than_the_largest_that_is_tried_are_not_denied(self):
+        arguments = ("estimate", "lenet5", "--device", "cpu", "--budget", "100TiB", "--largest")
+        self.assertIn("larger ones were not tried", self.succeed(*arguments))
+        document = json.loads(self.succeed(*arguments, "--json"))
+        self.assertEqual(document["largest_batch"]["off"], document["largest_batch_tried"])
+
+    def test_external_data_is_never_opened(self):
+        # Who opened this one would wait for somebody to write into it.
+        os.mkfifo(self.folder / "weights.bin")
+        location = field(13, field(1, "location") + field(2, "weights.bin")) + field(14, 1)
+        (self.folder / "beside.onnx").write_bytes(product_model(["N"], location))
+        location = field(13, field(1, "location") + field(2, "/nowhere/at/all")) + field(14, 1)
+        (self.folder / "nowhere.onnx").write_bytes(product_model(["N"], location))
+        (self.folder / "inside.onnx").write_bytes(product_model(["N"]))
+        inside, beside, nowhere = (json.loads(self.succeed("estimate", name, "--json"))["estimates"]
+                                   for name in ("inside.onnx", "beside.onnx", "nowhere.onnx"))
+        self.assertEqual(inside, beside)
+        self.assertEqual(inside, nowhere)
+
+    def test_what_does_not_go_together_is_guessed_where_the_file_tells_its_result(self):
+        # A sum of 64 numbers with 3.
+        wrong = (field(1, field(1, "x") + field(1, "b") + field(2, "z") + field(3, "odd\n") + field(4, "Add")) +
+                 field(5, field(1, 3) + field(2, 1) + field(8, "b")))
+        (self.folder / "wrong.onnx").write_bytes(product_model([2], more=wrong))
+        self.assertIn("op Add 'odd ' does not go with its inputs", self.fail_with(FAILED, "estimate", "wrong.onnx"))
+        (self.folder / "told.onnx").write_bytes(product_model([2], more=wrong + field(13, value("z", [2, 64]))))
+        done = self.run_program("estimate", "told.onnx")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\Alowtide: warning: the op Add 'odd ' does not go [^\n]*\n\Z")
+
+    def test_ops_need_nothing_of_torchs_python(self):
+        # Torch itself has the shapes of these in Python only, which the program does not have.
+        kernel = field(5, field(1, "kernel_shape") + 3 * field(8, 2) + field(20, 7))
+        for op in (field(4, "MaxPool") + kernel, field(4, "Abs"), field(4, "HardSwish"), field(4, "Clip"),
+                   field(4, "IsNaN")):
+            more = field(1, field(1, "y") + field(2, "z") + op) + field(12, field(1, "z"))
+            (self.folder / "one.onnx").write_bytes(product_model(["N", 3, 4, 4], more=more))
+            with self.subTest(op=op):
+                document = json.loads(self.succeed("estimate", "one.onnx", "--batch", "2", "--json"))
+                self.assertEqual(document["warnings"], [])
+
+    def test_names_may_be_any_bytes(self):
+        (self.folder / "odd.onnx").write_bytes(product_model(["N"]).replace(field(8, "w"), field(8, b"\xff"))
+                                               .replace(field(1, "w"), field(1, b"\xff")))
+        for options in ((), ("--json",), ("-o", "step.trace")):
+            self.succeed("estimate", "odd.onnx", *options)
+
+    def test_axes_are_named(self):
+        (self.folder / "named.onnx").write_bytes(product_model(["time", "batch", "beam"]))
+        (self.folder / "same.onnx").write_bytes(product_model([7, 3, 5]))
+
+        def peak(*arguments):
+            return self.estimated(*arguments)
+
+        # "same.onnx" has sizes in it; its first axis is the batch.
+        same = peak("same.onnx", "--batch", "7")
+        self.assertEqual(peak("named.onnx", "--batch", "3", "--axis", "time=7,beam=5"), same)
+        self.assertEqual(peak("named.onnx", "--batch", "3", "--axis", "time=7", "--size", "5"), same)
+        message = self.fail_with(USAGE, "estimate", "named.onnx", "--axis", "beams=5")
+        self.assertIn("it has time, beam", message)
+        self.assertIn("--batch", self.fail_with(USAGE, "estimate", "named.onnx", "--axis", "batch=5"))
+        self.assertIn("--axis time=SIZE", self.fail_with(FAILED, "estimate", "named.onnx", "--axis", "beam=5"))
+        for wrong in ("time", "time=0", "time=x", "=4", "time=4,time=5"):
+            self.fail_with(USAGE, "estimate", "named.onnx", "--axis", wrong)
+
     def test_bad_input_gets_one_line(self):
         self.write("empty.onnx", "")
         self.write("other.onnx", "nothing of the sort")
         self.succeed("estimate", "lenet5", "--batch", "1", "-o", "step.trace")
+        (self.folder / "cut.onnx").write_bytes(product_model(["N"])[:-10])
         for code, arguments in (
+                (FAILED, ("cut.onnx",)), (USAGE, ("resnet18", "--axis", "a=2")),
+                (USAGE, ("step.trace", "--axis", "a=2")),
                 (FAILED, ("empty.onnx",)), (FAILED, ("other.onnx",)), (FAILED, ("missing.onnx",)), (FAILED, ("resnet5",)),
                 (FAILED, ("resnet18", "--heads", "3")), (USAGE, ("resnet18", "--batch", "0")),
                 (USAGE, ("resnet18", "--batch", "4,x")), (USAGE, ("resnet18", "--gpu", "h300")),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -11,8 +12,11 @@
 #include <c10/util/Exception.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/option_checks.h"
+#include "estimate/onnx_axes.h"
 #include "estimate/onnx_graph.h"
 #include "estimate/torch/onnx_step.h"
 #include "estimate/torch/zoo_step.h"
@@ -33,13 +37,18 @@ bool is_zoo_model(const std::string& name) {
                      [&](const zoo::ModelInfo& info) { return info.name == name; });
 }
 
+struct OnnxFile {
+  estimate::OnnxGraph graph;
+  estimate::AxisSizes axes;
+};
+
 // Makes estimates of what was named on the command line.
 class Estimator {
  public:
-  // The graph is null for a model of the zoo. Warnings are added to `warnings`, each once.
-  Estimator(const EstimateChoice& choice, const EstimatePlace& place,
-            const estimate::OnnxGraph* graph, std::set<std::string>& warnings)
-      : choice_(choice), place_(place), graph_(graph), warnings_(warnings) {}
+  // The file is null for a model of the zoo. Warnings are added to `warnings`, each once.
+  Estimator(const EstimateChoice& choice, const EstimatePlace& place, const OnnxFile* file,
+            std::set<std::string>& warnings)
+      : choice_(choice), place_(place), file_(file), warnings_(warnings) {}
 
   StepEstimate of(std::int64_t batch, const std::string& amp) const {
     const estimate::StepOptions options = {
@@ -59,39 +68,34 @@ class Estimator {
     return step;
   }
 
-  // The largest batch that fits as it is.
+  // The largest batch that fits as it is, with the margin beside it; 0: none does.
   std::int64_t largest(const std::string& amp) const {
     EstimatePlace unasked = place_;
     unasked.budget_bytes = 0;
-    const Estimator plain(choice_, unasked, graph_, warnings_);
+    const Estimator plain(choice_, unasked, file_, warnings_);
     return train::largest_that_fits(1, kMostEstimatedBatch, [&](std::int64_t batch) {
-      const StepEstimate step = plain.of(batch, amp);
-      const std::int64_t taken =
-          place_.gpu ? step.reserved_bytes() : step.peaks.steady.allocated_bytes;
-      return taken <= place_.budget_bytes;
+      return plain.of(batch, amp).fits_with_margin(place_);
     });
   }
 
  private:
   estimate::DryStep dry_step(const estimate::StepOptions& options) const {
-    if (graph_ == nullptr) return estimate::zoo_step(choice_.subject, choice_.model, options);
-    const auto& model = choice_.model;
-    estimate::OnnxStep step =
-        estimate::onnx_step(*graph_, options, model.size ? model.size : model.context);
+    if (file_ == nullptr) return estimate::zoo_step(choice_.subject, choice_.model, options);
+    estimate::OnnxStep step = estimate::onnx_step(file_->graph, options, file_->axes);
     warnings_.insert(step.warnings.begin(), step.warnings.end());
     return std::move(step.step);
   }
 
   const EstimateChoice& choice_;
   const EstimatePlace& place_;
-  const estimate::OnnxGraph* graph_;
+  const OnnxFile* file_;
   std::set<std::string>& warnings_;
 };
 
 EstimateAnswer answer_for_model(const EstimateChoice& choice, const EstimatePlace& place,
-                                const estimate::OnnxGraph* graph) {
+                                const OnnxFile* file) {
   EstimateAnswer answer;
-  const Estimator estimator(choice, place, graph, answer.warnings);
+  const Estimator estimator(choice, place, file, answer.warnings);
   for (const std::string& amp : choice.amps) {
     for (const std::int64_t batch : choice.batches) {
       answer.steps.push_back(estimator.of(batch, amp));
@@ -102,10 +106,12 @@ EstimateAnswer answer_for_model(const EstimateChoice& choice, const EstimatePlac
 }
 
 EstimateAnswer answer_for_zoo(const EstimateChoice& choice, const EstimatePlace& place) {
+  if (!choice.axes.empty()) throw UsageError("--axis is for ONNX files; leave it out");
   EstimateAnswer answer = answer_for_model(choice, place, nullptr);
   const auto size = estimate::transformer_size(choice.subject, choice.model, choice.batches.back());
-  if (size) answer.formulas = estimate::transformer_figures(*size);
-  answer.counted = estimate::counted_figures(*answer.steps.back().trace);
+  if (!size) return answer;
+  answer.formulas = estimate::transformer_figures(*size);
+  answer.counted = estimate::counted_figures(*answer.steps.back().trace, size->middle_layer);
   return answer;
 }
 
@@ -120,18 +126,61 @@ void require_meant(const EstimateChoice& choice, const std::set<std::string>& mo
   }
 }
 
+// "seq=128": which axis, and how long.
+std::pair<std::string, std::int64_t> axis_of(const std::string& text) {
+  const std::size_t sign = text.rfind('=');
+  if (sign == std::string::npos || sign == 0) {
+    throw UsageError(base::concat("--axis: not a name and a size, such as seq=128: '", text, "'"));
+  }
+  std::string size = text.substr(sign + 1);
+  if (const std::string fault = whole_number(1)(size); !fault.empty()) {
+    throw UsageError(base::concat("--axis: ", fault));
+  }
+  return {text.substr(0, sign), std::stoll(size)};
+}
+
+// Which of the axes that the file leaves open are as long as the user says.
+std::map<std::string, std::int64_t> named_axes(const EstimateChoice& choice,
+                                               const estimate::OpenAxes& open) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const std::string& text : choice.axes) {
+    const auto [name, size] = axis_of(text);
+    if (name == open.batch) {
+      throw UsageError(base::concat("--axis: '", name, "' is the batch; name it with --batch"));
+    }
+    if (std::find(open.others.begin(), open.others.end(), name) == open.others.end()) {
+      throw UsageError(base::concat(
+          "--axis: the file has no axis '", name, "'; ",
+          open.others.empty() ? "it names none" : "it has " + base::join(open.others)));
+    }
+    if (!sizes.emplace(name, size).second) {
+      throw UsageError(base::concat("--axis names '", name, "' twice"));
+    }
+  }
+  return sizes;
+}
+
+OnnxFile onnx_file(const EstimateChoice& choice, Console& console) {
+  const std::string bytes =
+      read_input(choice.subject, "the model", console.in, estimate::kOnnxFileBytes);
+  OnnxFile file{estimate::read_onnx(bytes), {}};
+  file.axes.named = named_axes(choice, estimate::open_axes_of(file.graph));
+  file.axes.others = choice.model.size ? choice.model.size : choice.model.context;
+  return file;
+}
+
 EstimateAnswer answer_for_onnx(const EstimateChoice& choice, const EstimatePlace& place,
                                Console& console) {
-  require_meant(choice, {"--batch", "--optimizer", "--amp", "--size", "--context"},
+  require_meant(choice, {"--batch", "--optimizer", "--amp", "--size", "--context", "--axis"},
                 "an ONNX file, whose sizes stand in it");
   if (choice.model.size && choice.model.context) {
     throw UsageError("--size and --context both name the axes that the file leaves open");
   }
-  const std::string file =
-      read_input(choice.subject, "the model", console.in, estimate::kOnnxFileBytes);
   try {
-    const estimate::OnnxGraph graph = estimate::read_onnx(file);
-    return answer_for_model(choice, place, &graph);
+    const OnnxFile file = onnx_file(choice, console);
+    return answer_for_model(choice, place, &file);
+  } catch (const UsageError&) {
+    throw;
   } catch (const InvalidInput& error) {
     throw InvalidInput(choice.subject + ": " + error.what());
   }

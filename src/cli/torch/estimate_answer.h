@@ -29,6 +29,8 @@ struct EstimateChoice {
   std::string gpu;
   std::string budget;
   std::string output;
+  // Of an ONNX file: "NAME=SIZE".
+  std::vector<std::string> axes;
   bool wants_largest = false;
   bool json = false;
   // The names of the options that were given.
@@ -40,7 +42,7 @@ inline constexpr std::int64_t kMostEstimatedBatch = 1 << 20;
 
 struct EstimateAnswer {
   std::vector<StepEstimate> steps;
-  // By amp; empty unless asked for.
+  // By amp; empty unless asked for. 0: none fits.
   std::vector<std::pair<std::string, std::int64_t>> largest;
   std::set<std::string> warnings;
   // Of the last step, where there are formulas for its model.

@@ -12,6 +12,7 @@
 #include "base/printed.h"
 #include "base/suggest.h"
 #include "cli/estimate_report.h"
+#include "cli/fact_list.h"
 #include "cli/option_checks.h"
 #include "cli/torch/estimate_answer.h"
 #include "cli/torch/run_options.h"
@@ -29,7 +30,7 @@ constexpr const char* kExamples =
     "  lowtide estimate resnet50 --batch 32,64,128 --gpu rtx4090\n"
     "  lowtide estimate gpt2_medium --batch 8 --optimizer adamw --amp off,bf16 --budget 16GiB\n"
     "  lowtide estimate gpt --layers 48 --width 1600 --heads 25 --largest --gpu a100-80\n"
-    "  lowtide estimate model.onnx --batch 16 --optimizer adam\n"
+    "  lowtide estimate model.onnx --batch 16 --optimizer adam --axis seq=128\n"
     "  lowtide estimate step.trace --gpu a100-40          a step that 'lowtide profile' recorded\n"
     "\nNothing is trained and no GPU is needed: the model's step is run on shapes alone. If it "
     "does "
@@ -68,6 +69,7 @@ nlohmann::json json_of(const EstimateChoice& choice, const EstimatePlace& place,
                              {"estimates", std::move(steps)},
                              {"warnings", answer.warnings}};
   for (const auto& [amp, batch] : answer.largest) document["largest_batch"][amp] = batch;
+  if (!answer.largest.empty()) document["largest_batch_tried"] = kMostEstimatedBatch;
   if (answer.formulas) {
     document["formulas"] = {
         {"parameters", answer.formulas->parameters},
@@ -75,36 +77,63 @@ nlohmann::json json_of(const EstimateChoice& choice, const EstimatePlace& place,
         {"flops", answer.formulas->flops},
         {"counted_flops", answer.counted.flops},
         {"layer_activation_bytes", answer.formulas->layer_activation_bytes},
-        {"selective_activation_bytes", answer.formulas->selective_activation_bytes}};
+        {"selective_activation_bytes", answer.formulas->selective_activation_bytes},
+        {"counted_layer_activation_bytes", answer.counted.layer_activation_bytes},
+        {"counted_keeps_scores", answer.counted.keeps_scores}};
   }
   return document;
 }
 
-// " (counted: -0.03 %)": what is in the step, over what the formula says.
+// "; in the step -0.03 %": what is in the step, over what the formula says.
 std::string against(double formula, double counted) {
-  return counted == 0 ? "" : base::printed(" (counted: %+.2f %%)", 100 * (counted / formula - 1));
+  return base::printed("; in the step %+.2f %%", 100 * (counted / formula - 1));
 }
 
-std::string formulas_text(const EstimateAnswer& answer) {
+std::string bytes_text(double count) {
+  return base::format_bytes(static_cast<std::int64_t>(count));
+}
+
+// What a layer keeps, by formula and as counted, and which of the two to compare with.
+void add_layer(FactList& list, const EstimateAnswer& answer, bool has_bf16) {
   const estimate::TransformerFigures& formulas = *answer.formulas;
-  const auto bytes = [](double count) {
-    return base::format_bytes(static_cast<std::int64_t>(count));
-  };
-  return base::concat(
-      "\nMegatron's formulas, as a cross-check: ", static_cast<std::int64_t>(formulas.parameters),
-      " parameters", against(formulas.parameters, answer.counted.parameters), ", ",
-      formulas.flops / 1e12, " TFLOP a step", against(formulas.flops, answer.counted.flops),
-      "; activations of a layer in 16 bits ", bytes(formulas.layer_activation_bytes), ", ",
-      bytes(formulas.selective_activation_bytes), " without attention's scores\n");
+  list.add("a layer keeps", bytes_text(formulas.layer_activation_bytes) +
+                                " in 16 bits with attention's scores written down");
+  list.add_below(bytes_text(formulas.selective_activation_bytes) +
+                 " in 16 bits with these computed anew (selective recomputation)");
+  list.add_below(base::concat(
+      bytes_text(answer.counted.layer_activation_bytes), " in the step, in ",
+      has_bf16 ? "16 and 32" : "32", " bits; ",
+      answer.counted.keeps_scores
+          ? "its attention writes the scores down, as in the first of these"
+          : "its attention is fused and never writes the scores down, as in the second of these"));
+}
+
+std::string formulas_text(const EstimateAnswer& answer, const Style& style) {
+  const estimate::TransformerFigures& formulas = *answer.formulas;
+  const StepEstimate& step = answer.steps.back();
+  FactList list(style);
+  list.add("parameters", base::concat(static_cast<std::int64_t>(formulas.parameters),
+                                      against(formulas.parameters, answer.counted.parameters)));
+  list.add("arithmetic", base::concat(base::printed("%.4g", formulas.flops / 1e12), " TFLOP",
+                                      against(formulas.flops, answer.counted.flops)));
+  add_layer(list, answer, step.amp == "bf16");
+  return base::concat("\nMegatron's formulas for a step with batch ", step.batch,
+                      ", as a cross-check:\n", list.text());
+}
+
+std::string largest_text(const std::string& amp, std::int64_t batch) {
+  if (batch == 0) return base::concat("\nno batch fits with the margin, amp ", amp, "\n");
+  return base::concat("\nlargest batch that fits with the margin, amp ", amp, ": ", batch,
+                      batch == kMostEstimatedBatch ? ", and larger ones were not tried" : "", "\n");
 }
 
 std::string text_of(const EstimatePlace& place, const EstimateAnswer& answer, const Style& style) {
   std::string text = estimates_table(answer.steps, place, style);
   for (const auto& [amp, batch] : answer.largest) {
-    text += base::concat("\nlargest batch that fits as it is, amp ", amp, ": ", batch, "\n");
+    text += largest_text(amp, batch);
   }
   text += "\n" + estimate_details(answer.steps.back(), place, style);
-  if (answer.formulas) text += formulas_text(answer);
+  if (answer.formulas) text += formulas_text(answer, style);
   return text;
 }
 
@@ -120,19 +149,23 @@ ExitCode answer_code(const EstimateAnswer& answer, const EstimatePlace& place, C
   return ExitCode::kDoesNotFit;
 }
 
+// Names in a file may be any bytes.
+std::string json_text(const nlohmann::json& document) {
+  return document.dump(1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
 ExitCode run_estimate(const EstimateChoice& choice, Console& console) {
   const EstimatePlace place = place_of(choice);
   if (choice.wants_largest && place.budget_bytes == 0) {
     throw UsageError("--largest needs --budget or --gpu");
   }
   const EstimateAnswer answer = estimate_answer(choice, place, console);
-  for (const std::string& warning : answer.warnings) {
-    console.err << "lowtide: warning: " << warning << "\n";
-  }
+  for (const std::string& warning : answer.warnings) print_warning(console.err, warning);
   if (!choice.output.empty()) {
     put_output(choice.output, trace_text(*answer.steps.back().trace, choice.output), console);
   }
-  console.out << (choice.json ? json_of(choice, place, answer).dump(1) + "\n"
+  console.out << (choice.json ? json_text(json_of(choice, place, answer))
                               : text_of(place, answer, console.style));
   return answer_code(answer, place, console);
 }
@@ -174,7 +207,13 @@ Verb add_estimate(CLI::App& program) {
   verb->add_option("--budget,-b", choice->budget,
                    "What torch's allocator may hold, such as 8GiB (default: the card's memory)")
       ->type_name("SIZE");
-  verb->add_flag("--largest", choice->wants_largest, "Look for the largest batch that fits");
+  verb->add_flag("--largest", choice->wants_largest,
+                 base::concat("Look for the largest batch that fits, up to ", kMostEstimatedBatch));
+  verb->add_option("--axis", choice->axes,
+                   "How long an axis is that an ONNX file has a name for, other than the batch")
+      ->delimiter(',')
+      ->check(not_empty())
+      ->type_name("NAME=SIZE[,...]");
   add_output_option(*verb, choice->output,
                     "Write the last step of the estimate here, for 'lowtide plan' and the like: as "
                     "JSON if FILE ends in .json, else as text");

@@ -61,6 +61,11 @@ const OnnxOp* find_onnx_op(const std::string& name) {
   static const std::unordered_map<std::string, OnnxOp> table = [] {
     std::vector<std::pair<std::string, OnnxOp>> ops;
     add_layer_ops(ops);
+    add_norm_ops(ops);
+    add_picture_ops(ops);
+    add_attention_ops(ops);
+    add_shape_ops(ops);
+    add_index_ops(ops);
     add_recurrent_ops(ops);
     add_arithmetic_ops(ops);
     add_tensor_ops(ops);
@@ -78,6 +83,8 @@ at::ScalarType scalar_type_of(std::int32_t onnx_type) {
       return at::kByte;
     case 3:
       return at::kChar;
+    case 4:
+      return at::kUInt16;
     case 5:
       return at::kShort;
     case 6:
@@ -90,6 +97,10 @@ at::ScalarType scalar_type_of(std::int32_t onnx_type) {
       return at::kHalf;
     case 11:
       return at::kDouble;
+    case 12:
+      return at::kUInt32;
+    case 13:
+      return at::kUInt64;
     case 16:
       return at::kBFloat16;
     default:
@@ -107,6 +118,12 @@ bool has_numbers(const OnnxCall& call) {
   return std::all_of(call.inputs.begin(), call.inputs.end(), [](const OnnxValue& value) {
     return value.integers.has_value() && !value.tensor.defined();
   });
+}
+
+std::int64_t one_integer(const OnnxCall& call, std::size_t i) {
+  const std::vector<std::int64_t> integers = call.integers(i);
+  LT_REQUIRE(integers.size() == 1, "the op ", call.node.op, " wants one number as its input ", i);
+  return integers[0];
 }
 
 void require_offset(const OnnxCall& call, std::int64_t offset) {

@@ -32,6 +32,8 @@ struct OnnxValue {
   bool is_scalar = false;
   // Of a short row of fractions, beside its tensor.
   std::optional<std::vector<float>> floats{};
+  // Of a small table of whole numbers with two axes, row by row, beside its tensor.
+  std::optional<std::vector<std::int64_t>> table{};
 
   bool is_there() const { return tensor.defined() || integers.has_value(); }
 };
@@ -49,6 +51,7 @@ struct OnnxCall {
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].is_there(); }
   // Throws InvalidInput if it is not there.
   at::Tensor tensor(std::size_t i) const;
+  at::Tensor tensor_or_none(std::size_t i) const { return has(i) ? tensor(i) : at::Tensor(); }
   // Throws OnnxUnknown if the numbers are not known.
   std::vector<std::int64_t> integers(std::size_t i) const;
 
@@ -67,6 +70,11 @@ using OnnxOp = std::function<std::vector<OnnxValue>(const OnnxCall&)>;
 const OnnxOp* find_onnx_op(const std::string& name);
 // Those that make networks, those that go entry by entry, and those that move numbers.
 void add_layer_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+void add_norm_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+void add_picture_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+void add_attention_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+void add_shape_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
+void add_index_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
 void add_recurrent_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
 void add_arithmetic_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
 void add_tensor_ops(std::vector<std::pair<std::string, OnnxOp>>& ops);
@@ -78,6 +86,9 @@ std::vector<OnnxValue> one(at::Tensor tensor);
 std::vector<OnnxValue> numbers(std::vector<std::int64_t> integers, bool is_scalar = false);
 // Whether all inputs are numbers that are known.
 bool has_numbers(const OnnxCall& call);
+
+// The only number of an input. Throws as OnnxCall::integers does, and InvalidInput for several.
+std::int64_t one_integer(const OnnxCall& call, std::size_t i);
 
 // Throw InvalidInput for what does not go into 64 bits, and for a division by 0.
 std::int64_t sum_of(std::int64_t a, std::int64_t b);

@@ -81,10 +81,6 @@ Integers kernel_of_weight(const Tensor& weight) {
   return {weight.sizes().begin() + 2, weight.sizes().end()};
 }
 
-Tensor bias_or_none(const OnnxCall& call, std::size_t i) {
-  return call.has(i) ? call.tensor(i) : Tensor();
-}
-
 Values convolution(const OnnxCall& call, bool transposed) {
   const Tensor weight = call.tensor(1);
   const Window window = window_of(call, kernel_of_weight(weight));
@@ -94,23 +90,51 @@ Values convolution(const OnnxCall& call, bool transposed) {
   LT_REQUIRE(more.size() == window.kernel.size(), "a convolution has an output_padding of ",
              more.size(), " axes");
   for (const std::int64_t pad : more) require_offset(call, pad);
-  return one(at::convolution(window.input, weight, bias_or_none(call, 2), window.stride,
+  return one(at::convolution(window.input, weight, call.tensor_or_none(2), window.stride,
                              window.padding, window.dilation, transposed, more, groups));
 }
 
-// A row is a picture of height 1.
-Values pool(const OnnxCall& call, bool is_max) {
+Values max_pool(const OnnxCall& call) {
   const Window window = window_of(call, call.integers("kernel_shape", Integers()));
-  if (window.kernel.size() != 2) {
-    throw OnnxUnknown(base::concat("the op '", call.node.op, "' is known for pictures only"));
-  }
   const bool is_ceiled = call.integer("ceil_mode", 0) != 0;
-  if (!is_max) {
-    return one(at::avg_pool2d(window.input, window.kernel, window.stride, window.padding, is_ceiled,
-                              call.integer("count_include_pad", 0) != 0));
+  const auto results_of = [&](auto function) {
+    auto [result, places] = function(window.input, window.kernel, window.stride, window.padding,
+                                     window.dilation, is_ceiled);
+    return Values{{.tensor = result}, {.tensor = places}};
+  };
+  switch (window.kernel.size()) {
+    case 1:
+      return results_of(
+          [](auto&&... arguments) { return at::max_pool1d_with_indices(arguments...); });
+    case 2:
+      return results_of(
+          [](auto&&... arguments) { return at::max_pool2d_with_indices(arguments...); });
+    case 3:
+      return results_of(
+          [](auto&&... arguments) { return at::max_pool3d_with_indices(arguments...); });
+    default:
+      throw OnnxUnknown("the op 'MaxPool' is known of up to three axes");
   }
-  return one(at::max_pool2d(window.input, window.kernel, window.stride, window.padding,
-                            window.dilation, is_ceiled));
+}
+
+Values average_pool(const OnnxCall& call) {
+  const Window window = window_of(call, call.integers("kernel_shape", Integers()));
+  const bool is_ceiled = call.integer("ceil_mode", 0) != 0;
+  const bool counts_padding = call.integer("count_include_pad", 0) != 0;
+  const auto result_of = [&](auto function) {
+    return one(function(window.input, window.kernel, window.stride, window.padding, is_ceiled,
+                        counts_padding));
+  };
+  switch (window.kernel.size()) {
+    case 1:
+      return result_of([](auto&&... arguments) { return at::avg_pool1d(arguments...); });
+    case 2:
+      return result_of([](auto&&... arguments) { return at::avg_pool2d(arguments...); });
+    case 3:
+      return result_of([](auto&&... arguments) { return at::avg_pool3d(arguments...); });
+    default:
+      throw OnnxUnknown("the op 'AveragePool' is known of up to three axes");
+  }
 }
 
 Values global_pool(const OnnxCall& call) {
@@ -127,83 +151,19 @@ Values gemm(const OnnxCall& call) {
   return one(call.has(2) ? at::addmm(call.tensor(2), a, b) : at::mm(a, b));
 }
 
-Values batch_norm(const OnnxCall& call) {
-  return one(at::batch_norm(call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(3),
-                            call.tensor(4), /*training=*/true, 0.1, call.number("epsilon", 1e-5),
-                            /*cudnn_enabled=*/true));
-}
-
-Values layer_norm(const OnnxCall& call) {
-  const Tensor input = call.tensor(0);
-  const std::int64_t axis = call.integer("axis", -1);
-  const std::int64_t first = axis < 0 ? axis + input.dim() : axis;
-  LT_REQUIRE(first >= 0 && first < input.dim(), "a layer norm has the axis ", axis);
-  const Integers shape(input.sizes().begin() + first, input.sizes().end());
-  return one(at::layer_norm(input, shape, bias_or_none(call, 1), bias_or_none(call, 2),
-                            call.number("epsilon", 1e-5)));
-}
-
-// Local response normalisation as torch's functional has it: from ops of their own.
-Values local_norm(const OnnxCall& call) {
-  const Tensor input = call.tensor(0);
-  const std::int64_t size = call.integer("size", 5);
-  LT_REQUIRE(input.dim() == 4 && size > 0, "LRN is known for pictures only");
-  require_offset(call, size);
-  const Tensor squares = at::mul(input, input).unsqueeze(1);
-  const Tensor padded = at::constant_pad_nd(squares, {0, 0, 0, 0, size / 2, (size - 1) / 2});
-  const Tensor sums = at::avg_pool3d(padded, {size, 1, 1}, {1, 1, 1}).squeeze(1);
-  return one(at::div(input, sums.mul(call.number("alpha", 1e-4)).add(1).pow(0.75)));
-}
-
 // Before opset 13 an axis meant everything from there on.
 std::int64_t softmax_axis(const OnnxCall& call) {
   return call.integer("axis", call.opset < 13 ? 1 : -1);
 }
 
 Values dropout(const OnnxCall& call) {
-  const double share = call.number("ratio", 0.5);
+  double share = call.number("ratio", 0.5);
+  if (call.has(1) && call.inputs[1].floats && !call.inputs[1].floats->empty()) {
+    share = double{call.inputs[1].floats->front()};
+  }
   Values results = one(at::dropout(call.tensor(0), share, /*train=*/true));
   results.resize(std::max<std::size_t>(call.node.outputs.size(), 1));
   return results;
-}
-
-Values instance_norm(const OnnxCall& call) {
-  return one(at::instance_norm(call.tensor(0), bias_or_none(call, 1), bias_or_none(call, 2), {}, {},
-                               /*use_input_stats=*/true, 0.1, call.number("epsilon", 1e-5),
-                               /*cudnn_enabled=*/true));
-}
-
-// Sizes, or shares of the input's.
-Integers resized(const OnnxCall& call, const Tensor& input) {
-  if (call.has(3)) return call.integers(3);
-  if (!call.has(2) || !call.inputs[2].floats) {
-    throw OnnxUnknown("Resize wants sizes that are only known when the model runs");
-  }
-  const std::vector<float>& scales = *call.inputs[2].floats;
-  LT_REQUIRE(scales.size() == static_cast<std::size_t>(input.dim()), "Resize has scales for ",
-             scales.size(), " axes");
-  Integers sizes;
-  for (std::size_t i = 0; i < scales.size(); ++i) {
-    const double size =
-        static_cast<double>(input.size(static_cast<std::int64_t>(i))) * double{scales[i]};
-    LT_REQUIRE(size >= 1 && size <= static_cast<double>(kOnnxElements), "Resize has the scale ",
-               scales[i]);
-    sizes.push_back(static_cast<std::int64_t>(size));
-  }
-  return sizes;
-}
-
-Values resize(const OnnxCall& call) {
-  const Tensor input = call.tensor(0);
-  const Integers sizes = resized(call, input);
-  const OnnxAttribute* mode = call.attribute("mode");
-  const bool is_nearest = mode == nullptr || mode->text == "nearest";
-  if (input.dim() != 4 || sizes.size() != 4 || !(is_nearest || mode->text == "linear")) {
-    throw OnnxUnknown("Resize is known for pictures only, and not of third degree");
-  }
-  const Integers picture = {sizes[2], sizes[3]};
-  return one(is_nearest ? at::upsample_nearest2d(input, picture)
-                        : at::upsample_bilinear2d(input, picture, /*align_corners=*/false));
 }
 
 }  // namespace
@@ -213,24 +173,19 @@ void add_layer_ops(std::vector<std::pair<std::string, OnnxOp>>& ops) {
       ops.end(),
       {{"Conv", [](const OnnxCall& call) { return convolution(call, false); }},
        {"ConvTranspose", [](const OnnxCall& call) { return convolution(call, true); }},
-       {"MaxPool", [](const OnnxCall& call) { return pool(call, true); }},
-       {"AveragePool", [](const OnnxCall& call) { return pool(call, false); }},
+       {"MaxPool", max_pool},
+       {"AveragePool", average_pool},
        {"GlobalAveragePool", global_pool},
        {"GlobalMaxPool", global_pool},
        {"Gemm", gemm},
        {"MatMul",
         [](const OnnxCall& call) { return one(at::matmul(call.tensor(0), call.tensor(1))); }},
-       {"BatchNormalization", batch_norm},
-       {"LayerNormalization", layer_norm},
-       {"LRN", local_norm},
        {"Softmax",
         [](const OnnxCall& call) { return one(at::softmax(call.tensor(0), softmax_axis(call))); }},
        {"LogSoftmax",
         [](const OnnxCall& call) {
           return one(at::log_softmax(call.tensor(0), softmax_axis(call)));
         }},
-       {"InstanceNormalization", instance_norm},
-       {"Resize", resize},
        {"Dropout", dropout}});
 }
 

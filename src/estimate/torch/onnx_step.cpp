@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "estimate/torch/onnx_step.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,9 +24,9 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 class OnnxRunner {
  public:
-  OnnxRunner(const OnnxGraph& graph, std::int64_t batch, std::optional<std::int64_t> free_axis,
+  OnnxRunner(const OnnxGraph& graph, std::int64_t batch, const AxisSizes& axes,
              std::vector<std::string>& warnings)
-      : graph_(graph), batch_(batch), free_axis_(free_axis), warnings_(warnings) {
+      : graph_(graph), batch_(batch), sizes_(graph, batch, axes), warnings_(warnings) {
     make_weights();
     find_last_uses();
     for (const OnnxValueInfo& info : graph.others) infos_.emplace(info.name, &info);
@@ -36,13 +39,16 @@ class OnnxRunner {
   std::vector<Tensor> batch() {
     std::vector<Tensor> inputs;
     for (const OnnxValueInfo& input : graph_.inputs) {
-      if (!weights_.contains(input.name)) inputs.push_back(input_of(input));
+      if (weights_.contains(input.name)) continue;
+      inputs.push_back(at::empty(sizes_.of_input(input), scalar_type_of(input.type)));
     }
     return inputs;
   }
 
   Tensor loss(const std::vector<Tensor>& inputs) {
     values_ = weights_;
+    most_elements_ = 0;
+    has_guessed_ = false;
     auto next = inputs.begin();
     for (const OnnxValueInfo& input : graph_.inputs) {
       if (!weights_.contains(input.name)) values_[input.name].tensor = *next++;
@@ -104,28 +110,13 @@ class OnnxRunner {
     for (const OnnxValueInfo& output : graph_.outputs) last_use_[output.name] = graph_.nodes.size();
   }
 
-  Tensor input_of(const OnnxValueInfo& input) {
-    LT_REQUIRE(input.has_sizes && !input.sizes.empty(), "the input '", input.name,
-               "' has no shape in the file");
-    std::vector<std::int64_t> sizes = input.sizes;
-    if (file_batch_ < 0) file_batch_ = sizes[0];
-    sizes[0] = batch_;
-    for (std::int64_t& size : sizes) {
-      LT_REQUIRE(size >= 0 || free_axis_, "the input '", input.name,
-                 "' has an axis beside the batch that the file leaves open; name its size with "
-                 "--size or --context");
-      if (size < 0) size = *free_axis_;
-    }
-    return at::empty(sizes, scalar_type_of(input.type));
-  }
-
   void run(std::size_t i) {
     const OnnxNode& node = graph_.nodes[i];
     if (node.outputs.size() == 1 && weights_.contains(node.outputs[0])) return;
     OnnxCall call{.node = node,
                   .inputs = {},
                   .opset = graph_.opset,
-                  .file_batch = file_batch_,
+                  .file_batch = sizes_.open().file_batch,
                   .batch = batch_};
     for (const std::string& name : node.inputs) {
       const auto found = values_.find(name);
@@ -135,7 +126,10 @@ class OnnxRunner {
     }
     std::vector<OnnxValue> results = results_of(call);
     for (std::size_t k = 0; k < std::min(results.size(), node.outputs.size()); ++k) {
-      if (!node.outputs[k].empty()) values_[node.outputs[k]] = std::move(results[k]);
+      if (node.outputs[k].empty()) continue;
+      const Tensor& result = results[k].tensor;
+      if (result.defined()) most_elements_ = std::max(most_elements_, result.numel());
+      values_[node.outputs[k]] = std::move(results[k]);
     }
     for (const std::string& name : node.inputs) {
       if (last_use_[name] == i) values_.erase(name);
@@ -153,39 +147,78 @@ class OnnxRunner {
       return guess(call, error.what());
     } catch (const c10::Error& error) {
       const std::string reason = first_line(error.what_without_backtrace());
-      // What was guessed before may have come out with other sizes than it really has.
-      if (!has_guessed_) {
-        throw InvalidInput(base::concat("the op ", call.node.op, " '", call.node.name,
-                                        "' does not go with its inputs: ", reason));
+      // What was guessed before may have come out with other sizes than it really has. Else the
+      // file may be right where it says itself what comes out.
+      if (has_guessed_) {
+        return guess(call, base::concat("the op '", call.node.op,
+                                        "' does not go with what was guessed before it"));
       }
-      return guess(call, base::concat("the op '", call.node.op,
-                                      "' does not go with what was guessed before it"));
+      const std::string what = base::concat("the op ", call.node.op, " '", call.node.name,
+                                            "' does not go with its inputs: ", reason);
+      if (!tells_results(call.node)) throw InvalidInput(what);
+      return guess(call, what);
     }
   }
 
-  // As if it kept all that it reads and gives; the results are as the file says, else as large as
-  // the largest input.
+  bool tells_results(const OnnxNode& node) const {
+    return std::all_of(node.outputs.begin(), node.outputs.end(), [this](const std::string& name) {
+      return name.empty() || told_sizes(name).has_value();
+    });
+  }
+
+  // As if it kept all that it reads and gives. Results are as the file says, else as large as the
+  // largest input that is no weight; and since such an op may enlarge what it reads, as many
+  // elements as the largest value before it has are there beside them.
   std::vector<OnnxValue> guess(const OnnxCall& call, const std::string& reason) {
     has_guessed_ = true;
-    if (warned_.insert(reason).second) {
-      warnings_.push_back(
-          reason + ": counted as if it kept everything it reads and gives for the backward pass");
-    }
+    warn(call.node, reason);
     Tensor kept = at::zeros({});
-    Tensor largest = at::empty({});
+    bool reads_fractions = false;
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
       if (!call.has(i)) continue;
       const Tensor input = call.tensor(i);
-      if (input.is_floating_point()) kept = kept + at::mul(input, input).mean();
-      if (input.numel() > largest.numel()) largest = input;
+      if (!input.is_floating_point()) continue;
+      reads_fractions = true;
+      kept = kept + at::mul(input, input).mean();
+    }
+    const std::vector<std::int64_t> like = guessed_sizes(call);
+    if (reads_fractions && !tells_results(call.node)) {
+      kept = kept + kept.expand({std::max<std::int64_t>(most_elements_, 1)}).exp().mean();
     }
     std::vector<OnnxValue> results;
     for (const std::string& name : call.node.outputs) {
-      const std::vector<std::int64_t> sizes = sizes_of(name, largest);
+      const std::vector<std::int64_t> sizes = told_sizes(name).value_or(like);
       results.push_back(
           {.tensor = has_integers(name) ? at::empty(sizes, at::kLong) : kept.expand(sizes).exp()});
     }
     return results;
+  }
+
+  void warn(const OnnxNode& node, const std::string& reason) {
+    if (!warned_.insert(reason).second) return;
+    std::string warning =
+        reason + ": counted as if it kept everything it reads and gives for the backward pass";
+    if (!tells_results(node)) {
+      warning += ", with a result like its largest input and as much beside it as any value before";
+    }
+    warnings_.push_back(std::move(warning));
+  }
+
+  // Of the largest input, weights only where there is nothing else.
+  std::vector<std::int64_t> guessed_sizes(const OnnxCall& call) const {
+    Tensor largest;
+    bool is_weight = true;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      if (!call.has(i)) continue;
+      const Tensor input = call.tensor(i);
+      const bool is_this_weight = weights_.contains(call.node.inputs[i]);
+      const bool is_better = !largest.defined() || (is_weight && !is_this_weight) ||
+                             (is_weight == is_this_weight && input.numel() > largest.numel());
+      if (!is_better) continue;
+      largest = input;
+      is_weight = is_this_weight;
+    }
+    return largest.defined() ? largest.sizes().vec() : std::vector<std::int64_t>();
   }
 
   bool has_integers(const std::string& name) const {
@@ -194,15 +227,10 @@ class OnnxRunner {
     return !at::isFloatingType(scalar_type_of(found->second->type));
   }
 
-  std::vector<std::int64_t> sizes_of(const std::string& name, const Tensor& largest) const {
+  // Nothing if the file does not tell.
+  std::optional<std::vector<std::int64_t>> told_sizes(const std::string& name) const {
     const auto found = infos_.find(name);
-    if (found == infos_.end() || !found->second->has_sizes) return largest.sizes().vec();
-    std::vector<std::int64_t> sizes = found->second->sizes;
-    if (!sizes.empty() && (sizes[0] < 0 || sizes[0] == file_batch_)) sizes[0] = batch_;
-    for (std::int64_t& size : sizes) {
-      if (size < 0) size = free_axis_.value_or(1);
-    }
-    return sizes;
+    return found == infos_.end() ? std::nullopt : sizes_.of_value(*found->second);
   }
 
   void add_loss(const std::string& name, Tensor& total) {
@@ -218,9 +246,10 @@ class OnnxRunner {
 
   const OnnxGraph& graph_;
   const std::int64_t batch_;
-  const std::optional<std::int64_t> free_axis_;
+  const ValueSizes sizes_;
   std::vector<std::string>& warnings_;
-  std::int64_t file_batch_ = -1;
+  // Of the largest value that any op has given.
+  std::int64_t most_elements_ = 0;
   train::State parameters_, buffers_;
   std::unordered_map<std::string, OnnxValue> weights_, values_;
   std::unordered_map<std::string, std::size_t> last_use_;
@@ -231,11 +260,10 @@ class OnnxRunner {
 
 }  // namespace
 
-OnnxStep onnx_step(const OnnxGraph& graph, const StepOptions& options,
-                   std::optional<std::int64_t> free_axis) {
+OnnxStep onnx_step(const OnnxGraph& graph, const StepOptions& options, const AxisSizes& axes) {
   std::vector<std::string> warnings;
   DryStep step = steady_step("onnx", options, [&] {
-    const auto runner = std::make_shared<OnnxRunner>(graph, options.batch, free_axis, warnings);
+    const auto runner = std::make_shared<OnnxRunner>(graph, options.batch, axes, warnings);
     LT_REQUIRE(!runner->parameters().empty(), "the graph has no weights to train");
     return Trained{runner->parameters(), runner->buffers(), [runner] { return runner->batch(); },
                    [runner](const std::vector<Tensor>& inputs) { return runner->loss(inputs); }};

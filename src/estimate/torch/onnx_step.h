@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "estimate/onnx_axes.h"
 #include "estimate/onnx_graph.h"
 #include "estimate/torch/zoo_step.h"
 
@@ -19,10 +19,8 @@ struct OnnxStep {
 
 // A step of training the graph, run on shapes: floating-point weights are trained, all but the
 // statistics of batch norms, and the loss is the cross entropy of each output with two axes and the
-// mean of any other. The first axis of the inputs is the batch. `free_axis`: the size of further
-// axes that the file leaves open. Throws InvalidInput for a graph that does not go together, naming
-// the op.
-OnnxStep onnx_step(const OnnxGraph& graph, const StepOptions& options,
-                   std::optional<std::int64_t> free_axis);
+// mean of any other. `axes`: the sizes of axes that the file leaves open, beside the batch. Throws
+// InvalidInput for a graph that does not go together, naming the op.
+OnnxStep onnx_step(const OnnxGraph& graph, const StepOptions& options, const AxisSizes& axes);
 
 }  // namespace lowtide::estimate

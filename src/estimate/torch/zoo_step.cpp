@@ -117,13 +117,17 @@ std::optional<TransformerSize> transformer_size(const std::string& model,
                           .context = made.input.context,
                           .vocabulary = made.input.vocabulary,
                           .batch = batch};
+  std::vector<std::string> layers;
   for (const auto& item : made.module->named_parameters()) {
-    if (item.key().ends_with(of_layer)) ++size.layers;
     if (item.key().ends_with(of_words)) size.width = item.value().size(1);
+    if (!item.key().ends_with(of_layer)) continue;
+    layers.push_back(item.key().substr(0, item.key().rfind(of_layer) - 1));
   }
-  // All published sizes have heads of 64; that of one's own has twelve unless it is told.
-  constexpr std::int64_t kHeadWidth = 64, kOwnHeads = 12;
-  size.heads = options.heads.value_or(model == "gpt" ? kOwnHeads : size.width / kHeadWidth);
+  size.layers = static_cast<std::int64_t>(layers.size());
+  size.middle_layer = layers[layers.size() / 2];
+  // All published sizes have heads of 64, and so has a width of one's own (zoo::with_options).
+  constexpr std::int64_t kHeadWidth = 64;
+  size.heads = options.heads.value_or(size.width / kHeadWidth);
   return size;
 }
 
