@@ -8,7 +8,7 @@ import json
 import math
 import pathlib
 
-from training import DOES_NOT_FIT, INTERRUPTED, MODEL, SMALL, TrainTest
+from training import DOES_NOT_FIT, INTERRUPTED, MODEL, SMALL, SPILLING, TrainTest
 
 SHAKESPEARE = pathlib.Path(__file__).resolve().parents[2] / "data/tiny-shakespeare/tiny-shakespeare.txt.gz"
 
@@ -55,16 +55,16 @@ class Train(TrainTest):
         self.assertNotIn("after step 3", done.stderr)
 
     def test_means_that_may_be_used(self):
-        disk = ("--tiers", "host,disk", "--spill-dir", ".")
         # What cannot be moved stays, and the newest torch's convolutions take more beside it.
-        for budget, options, recomputes, moves in (("70%", ("--tiers", "none"), True, False),
-                                                   ("60%", ("--no-recompute",), False, True),
-                                                   ("60%", ("--no-recompute", *disk), False, True)):
+        for options, used in ((("--budget", "70%", "--tiers", "none"), (True, False, False)),
+                              (("--budget", "60%", "--no-recompute"), (False, True, False)),
+                              ((*SPILLING, "."), (False, True, True))):
             with self.subTest(options=options):
-                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", "--budget", budget, *options,
-                                                 "--json"))
+                report = json.loads(self.succeed("train", *SMALL, "--steps", "3", *options, "--json"))
                 self.assertGreater(report["evictions"], 0)
-                self.assertEqual((report["recomputes"] > 0, report["bytes_to_host"] > 0), (recomputes, moves))
+                self.assertEqual(used, tuple(report[name] > 0 for name in ("recomputes", "bytes_to_host",
+                                                                           "bytes_to_disk")))
+                self.assertEqual(self.names(), [])
 
     def test_learns(self):
         report = json.loads(self.succeed("train", *SMALL, "--steps", "60", "--schedule", "cosine",

@@ -24,6 +24,9 @@ MODEL = ("small_resnet", "--device", "cpu")
 SMALL = (*MODEL, "--width", "4", "--batch", "32")
 CHECKPOINT = "checkpoint.safetensors"
 
+# Where a disk has to help: host memory for moved values holds the largest of them, but not all.
+SPILLING = ("--budget", "80%", "--no-recompute", "--tiers", "host,disk", "--host-cap", "2MiB", "--spill-dir")
+
 
 class TrainTest(ProgramTest):
     """A test with an empty folder of its own."""
