@@ -21,22 +21,61 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "lowtide-checkpoint 1";
 constexpr const char* kStep = "step";
+// These may change from one run to the next.
+constexpr const char* kRate = "rate";
+constexpr const char* kSchedule = "schedule";
+constexpr const char* kWarmUp = "warm_up_steps";
 
 template <class Number>
 void add(Texts& texts, const char* name, const std::optional<Number>& value) {
   if (value) texts[name] = base::concat(*value);
 }
 
-// So that it shows now, and not after an hour.
+bool knows_no_nameless_files(int error) {
+  return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
+}
+
+// So that it shows now, and not after an hour. Leaves nothing, whenever the process ends.
 void require_writable(const fs::path& folder) {
-  const std::string probe = folder / "writable.part";
-  const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) {
-    throw IoError(base::concat("cannot write to the checkpoint folder ", folder.string(), ": ",
-                               std::strerror(errno)));
+  int error = 0;
+  const int probe = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (probe >= 0) {
+    ::close(probe);
+  } else {
+    error = errno;
+    if (knows_no_nameless_files(error)) {
+      error = ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    }
   }
-  ::close(file);
-  ::unlink(probe.c_str());
+  if (error != 0) {
+    throw IoError(base::concat("cannot write to the checkpoint folder ", folder.string(), ": ",
+                               std::strerror(error)));
+  }
+}
+
+void add(Texts& texts, const Schedule& schedule) {
+  texts[kRate] = base::print_number(schedule.rate);
+  texts[kSchedule] = name_of(schedule.kind);
+  texts[kWarmUp] = std::to_string(schedule.warm_up_steps);
+}
+
+// Takes it out of the texts. Nothing if they have none of it.
+std::optional<Schedule> take_schedule(Texts& texts, const fs::path& file) {
+  if (!texts.contains(kRate)) return std::nullopt;
+  const auto rate = base::parse_number<double>(texts[kRate]);
+  const auto warm_up = base::parse_number<std::int64_t>(texts[kWarmUp]);
+  LT_REQUIRE(rate && warm_up, "the checkpoint's schedule cannot be read: ", file.string());
+  const Schedule schedule = {
+      .kind = parse_schedule(texts[kSchedule]), .rate = *rate, .warm_up_steps = *warm_up};
+  for (const char* name : {kRate, kSchedule, kWarmUp}) texts.erase(name);
+  return schedule;
+}
+
+std::int64_t take_step(Texts& texts, const fs::path& file) {
+  const auto step = base::parse_number<std::int64_t>(texts[kStep]);
+  LT_REQUIRE(step && *step >= 0, "the checkpoint has no step: ", file.string());
+  texts.erase(kStep);
+  return *step;
 }
 
 }  // namespace
@@ -92,24 +131,33 @@ CheckpointFolder::~CheckpointFolder() { ::close(opened_); }
 
 fs::path CheckpointFolder::file() const { return folder_ / "checkpoint.safetensors"; }
 
-bool CheckpointFolder::has_checkpoint() const { return fs::exists(file()); }
+bool CheckpointFolder::has_checkpoint() const {
+  std::error_code error;
+  const bool is_there = fs::exists(file(), error);
+  if (error) {
+    throw IoError(base::concat("cannot look at ", file().string(), ": ", error.message()));
+  }
+  return is_there;
+}
 
 void CheckpointFolder::write(const Training& training, const TrainingOptions& options,
                              Session* session) const {
   Texts texts = identity(options);
   texts[kStep] = std::to_string(training.steps_done());
+  add(texts, options.schedule);
   write_tensor_file(file(), texts, training.state(), session);
 }
 
-void CheckpointFolder::load(Training& training, const TrainingOptions& options) const {
+std::optional<Schedule> CheckpointFolder::load(Training& training,
+                                               const TrainingOptions& options) const {
   const TensorFile saved = read_tensor_file(file());
   Texts texts = saved.texts;
-  const auto step = base::parse_number<std::int64_t>(texts[kStep]);
-  texts.erase(kStep);
   const Texts wanted = identity(options);
   // The first thing to say, though other things differ too then.
   LT_REQUIRE(texts["model"] == options.model, "the checkpoint is of another model, '",
              texts["model"], "', not of '", options.model, "': ", file().string());
+  const std::int64_t step = take_step(texts, file());
+  const std::optional<Schedule> schedule = take_schedule(texts, file());
   for (const auto& [name, value] : wanted) {
     LT_REQUIRE(texts[name] == value, "the checkpoint is of another training: its ", name, " is '",
                texts[name], "', not '", value, "': ", file().string());
@@ -118,8 +166,13 @@ void CheckpointFolder::load(Training& training, const TrainingOptions& options) 
     LT_REQUIRE(wanted.contains(name), "the checkpoint is of another training: its ", name, " is ",
                value, ": ", file().string());
   }
-  LT_REQUIRE(step && *step >= 0, "the checkpoint has no step: ", file().string());
-  training.load(saved.tensors, *step);
+  training.load(saved.tensors, step);
+  return schedule;
+}
+
+std::int64_t CheckpointFolder::steps_done() const {
+  Texts texts = read_tensor_file(file()).texts;
+  return take_step(texts, file());
 }
 
 }  // namespace lowtide::train

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "train/tensor_file.h"
@@ -25,16 +27,19 @@ class CheckpointFolder {
   bool has_checkpoint() const;
   // Throws IoError; the checkpoint before is then as it was.
   void write(const Training& training, const TrainingOptions& options, Session* session) const;
-  // Throws InvalidInput if the checkpoint is damaged, or of a training with other options, save for
-  // the rate and its schedule.
-  void load(Training& training, const TrainingOptions& options) const;
+  // Gives the schedule that the training had; nothing if the checkpoint is of a version that did
+  // not keep it. Throws InvalidInput if the checkpoint is damaged, or of a training with other
+  // options, save for the schedule.
+  std::optional<Schedule> load(Training& training, const TrainingOptions& options) const;
+  // How far the training had come. Requires: there is a checkpoint. Throws as load() does.
+  std::int64_t steps_done() const;
 
  private:
   const std::filesystem::path folder_;
   int opened_ = -1;
 };
 
-// What of the options a checkpoint belongs to.
+// What of the options a checkpoint belongs to: all that may not change from one run to the next.
 Texts identity(const TrainingOptions& options);
 
 }  // namespace lowtide::train

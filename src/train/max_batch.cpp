@@ -7,14 +7,21 @@
 #include <exception>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include <c10/core/Device.h>
 #include <c10/util/Exception.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/median.h"
+#include "train/fastest.h"
+#include "train/first_line.h"
+#include "train/host_memory.h"
 #include "train/largest.h"
 #include "zoo/catalogue.h"
 #include "zoo/shapes_only.h"
@@ -30,10 +37,12 @@ constexpr int kUntimedSteps = 5;
 constexpr int kTimedSteps = 3;
 // One example comes last: batch norm may refuse it, as a single value a channel.
 constexpr std::int64_t kFirstBatch = 2;
+// Enough to come within an eighth of the fastest from where batches were doubled.
+constexpr int kMostTriesNearFastest = 8;
+// Moving takes some; then a batch that does not train is one that this machine has no memory for.
+constexpr std::int64_t kLeastHostBytes = std::int64_t{64} << 20;
 // cudaErrorMemoryAllocation.
 constexpr std::int32_t kOutOfMemoryCode = 2;
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 BatchTry not_trained(std::int64_t batch, const std::string& why, std::exception_ptr error = {}) {
   return {.batch = batch, .refusal = first_line(why), .error = std::move(error)};
@@ -52,6 +61,8 @@ class Search {
     result_.policy = options_.memory.policy;
     result_.budget_bytes = base::parse_bytes(options_.memory.budget);
     LT_REQUIRE(result_.budget_bytes > 0, "a budget of nothing cannot be kept");
+    result_.asked_bytes = result_.budget_bytes;
+    if (c10::Device(options_.training.device).is_cpu()) stay_within_host();
     result_.most = std::min(most, examples());
     find();
     for (auto& [batch, tried] : tries_) result_.tries.push_back(std::move(tried));
@@ -66,24 +77,71 @@ class Search {
                        zoo::make_model(training.model, training.model_options).input);
   }
 
+  // On a CPU, what is moved to host memory lies in the same memory as the rest, and whoever takes
+  // more than there is gets ended by the kernel.
+  void stay_within_host() {
+    const std::int64_t usable = host_memory().free_bytes / 4 * 3;
+    if (usable == 0) return;  // the kernel does not tell
+    if (result_.budget_bytes > usable) {
+      result_.budget_bytes = usable;
+      hooks_.say(base::concat("the budget is more than this machine has free: searching within ",
+                              base::format_bytes(usable)));
+    }
+    MemoryOptions& memory = options_.memory;
+    if (memory.tiers == "none" || !memory.host_cap.empty()) return;
+    memory.host_cap = std::to_string(std::max(usable - result_.budget_bytes, kLeastHostBytes));
+  }
+
   void find() {
-    const std::int64_t plain = largest_that_fits(
-        kFirstBatch, result_.most, [this](std::int64_t batch) { return tried(batch).is_plain; });
-    const std::int64_t managed = largest_that_fits(
-        largest_so_far(), result_.most, [this](std::int64_t batch) { return tried(batch).fits(); });
+    try {
+      search();
+    } catch (const c10::AcceleratorError& error) {
+      // The device does nothing more, but what was found before is true.
+      result_.failure = first_line(error.what_without_backtrace());
+      if (largest_so_far() == 0) throw;
+    }
     result_.was_interrupted = hooks_.is_stopped();
-    if (result_.was_interrupted) return;
+    if (!result_.was_interrupted) conclude();
+  }
+
+  void search() {
+    largest_that_fits(kFirstBatch, result_.most,
+                      [this](std::int64_t batch) { return tried(batch).is_plain; });
+    const std::int64_t start = largest_so_far();
+    const std::int64_t managed =
+        largest_that_fits(start == 0 ? kFirstBatch : start, result_.most,
+                          [this](std::int64_t batch) { return tried(batch).fits(); });
+    if (hooks_.is_stopped()) return;
     if (managed == 0) throw_refusal(tries_.at(std::min(kFirstBatch, result_.most)));
+    for (int i = 0; i < kMostTriesNearFastest; ++i) {
+      const std::optional<std::int64_t> next = next_near_fastest(rates());
+      if (!next || hooks_.is_stopped()) break;
+      tried(*next);
+    }
+    const std::int64_t plain = largest_of(&BatchTry::is_plain);
     if (plain > 0) result_.plain = without_session(tries_.at(plain));
-    result_.was_interrupted = hooks_.is_stopped();
-    result_.managed = tries_.at(managed);
-    result_.fastest = std::max_element(tries_.begin(), tries_.end(), [](auto& a, auto& b) {
-                        return a.second.examples_per_second() < b.second.examples_per_second();
-                      })->second;
+  }
+
+  std::map<std::int64_t, double> rates() const {
+    std::map<std::int64_t, double> rates;
+    for (const auto& [batch, tried] : tries_) rates[batch] = tried.examples_per_second();
+    return rates;
+  }
+
+  // Of the tries.
+  void conclude() {
+    const std::int64_t plain = largest_of(&BatchTry::is_plain);
+    if (plain > 0 && !result_.plain) result_.plain = tries_.at(plain);
+    result_.managed = tries_.at(largest_so_far());
+    const Fastest fastest = fastest_of(rates());
+    result_.fastest = tries_.at(fastest.number);
     if (result_.plain &&
         result_.plain->examples_per_second() > result_.fastest.examples_per_second()) {
       result_.fastest = *result_.plain;
     }
+    const auto here = tries_.find(result_.fastest.batch);
+    if (here != tries_.begin()) result_.tried_below = std::prev(here)->first;
+    if (std::next(here) != tries_.end()) result_.tried_above = std::next(here)->first;
   }
 
   [[noreturn]] void throw_refusal(const BatchTry& smallest) const {
@@ -102,20 +160,28 @@ class Search {
     return plain;
   }
 
-  // Where the search goes on.
-  std::int64_t largest_so_far() const {
-    const auto found = std::find_if(tries_.rbegin(), tries_.rend(),
-                                    [](const auto& entry) { return entry.second.fits(); });
-    return found == tries_.rend() ? kFirstBatch : found->first;
+  // 0: none.
+  std::int64_t largest_so_far() const { return largest_of(&BatchTry::fits); }
+
+  template <class Property>
+  std::int64_t largest_of(Property property) const {
+    const auto found = std::find_if(tries_.rbegin(), tries_.rend(), [&](const auto& entry) {
+      return std::invoke(property, entry.second);
+    });
+    return found == tries_.rend() ? 0 : found->first;
   }
 
   const BatchTry& tried(std::int64_t batch) {
-    const auto [found, is_new] = tries_.try_emplace(batch);
-    if (is_new) {
-      found->second = attempt(batch, [&] { return train_inside_budget(batch); });
-      tell(found->second);
+    const auto found = tries_.find(batch);
+    if (found != tries_.end()) return found->second;
+    try {
+      const BatchTry result = attempt(batch, [&] { return train_inside_budget(batch); });
+      tell(result);
+      return tries_.emplace(batch, result).first->second;
+    } catch (const c10::AcceleratorError& error) {
+      tries_.emplace(batch, not_trained(batch, error.what_without_backtrace()));
+      throw;
     }
-    return found->second;
   }
 
   // In a thread of its own: what autograd had not come to when a step failed stays in a queue of

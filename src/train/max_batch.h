@@ -39,7 +39,9 @@ struct BatchTry {
 struct MaxBatch {
   TrainingOptions training;
   std::string policy;
+  // What was searched within; on a CPU no more than is free, whatever was asked for.
   std::int64_t budget_bytes = 0;
+  std::int64_t asked_bytes = 0;
   // No batch was to be larger, be it for want of data.
   std::int64_t most = 0;
   // The largest of those in which nothing had to be evicted, with the step time that it has without
@@ -48,15 +50,24 @@ struct MaxBatch {
   // The largest, and the one with the most examples a second.
   BatchTry managed;
   BatchTry fastest;
+  // The batches nearest to the fastest that were tried too; 0: there is none. Between them a batch
+  // that is faster yet was not looked for.
+  std::int64_t tried_below = 0;
+  std::int64_t tried_above = 0;
   // By batch.
   std::vector<BatchTry> tries;
+  // What broke off the search, in one line: the device failed. Then all is as far as the tries
+  // before went. Empty: the search came to its end.
+  std::string failure{};
   // Then nothing but the tries counts.
   bool was_interrupted = false;
 };
 
 // Looks at training and memory of the options. A batch that torch refuses, for whatever reason, is
-// one that does not train. Throws OutOfMemory if no batch fits, what torch threw if the smallest
-// failed for another reason, InvalidInput without a budget in bytes, and else as run() does.
+// one that does not train; a device that fails for another reason than memory ends the search.
+// Throws OutOfMemory if no batch fits, what torch threw if the smallest failed for another reason
+// or the device failed before a batch did, InvalidInput without a budget in bytes, and else as
+// run() does.
 MaxBatch max_batch(RunOptions options, std::int64_t most, const Hooks& hooks);
 
 }  // namespace lowtide::train

@@ -58,10 +58,17 @@ SessionOptions session_options(const MemoryOptions& memory, std::int64_t budget_
              "--tiers host,disk needs a folder on that disk; add --spill-dir");
   LT_REQUIRE(memory.tiers != "none" || memory.spill_dir.empty(),
              "--tiers none and --spill-dir exclude each other; leave one of them out");
+  LT_REQUIRE(memory.tiers != "none" || memory.host_cap.empty(),
+             "--tiers none and --host-cap exclude each other; leave one of them out");
+  if (!memory.host_cap.empty()) {
+    LT_REQUIRE(base::parse_bytes(memory.host_cap) > 0,
+               "--host-cap of nothing leaves no room to move values; say --tiers none for that");
+  }
   return {.budget = budget_bytes == 0 ? "" : std::to_string(budget_bytes),
           .device = device,
           .means = means,
           .policy = memory.policy,
+          .host_cap = memory.host_cap,
           .spill_dir = memory.spill_dir,
           .cap_reserved = !is_small(budget_bytes, device)};
 }

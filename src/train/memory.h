@@ -21,6 +21,8 @@ struct MemoryOptions {
   std::string tiers = "host";
   // Off: values are only moved, so there must be a tier.
   bool may_recompute = true;
+  // How much host memory moved values may take, as a size. Empty: half of the machine's.
+  std::string host_cap{};
   // Names the disk; goes with "host,disk" or stands for it.
   std::string spill_dir;
 };

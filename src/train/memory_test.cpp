@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "train/memory.h"
 
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "lowtide/errors.h"
 
 namespace lowtide::train {
 namespace {
@@ -21,6 +25,24 @@ TEST(SmallBudget, IsNoneAbove200MiBOnTheCpuOrIfThereIsNone) {
     EXPECT_TRUE(session_options({}, bytes, device).cap_reserved) << device << ' ' << bytes;
     EXPECT_EQ(note_on_budget(bytes, device), "") << device << ' ' << bytes;
   }
+}
+
+SessionOptions with_host_cap(const std::string& cap, const std::string& tiers = "host") {
+  MemoryOptions memory;
+  memory.tiers = tiers;
+  memory.host_cap = cap;
+  return session_options(memory, kMiB, "cpu");
+}
+
+TEST(HostCap, IsTheSessions) {
+  EXPECT_EQ(with_host_cap("2MiB").host_cap, "2MiB");
+  EXPECT_EQ(with_host_cap("").host_cap, "");
+}
+
+TEST(HostCap, MustBeASizeOfATierThatIsUsed) {
+  EXPECT_THROW(with_host_cap("much"), InvalidInput);
+  EXPECT_THROW(with_host_cap("0"), InvalidInput);
+  EXPECT_THROW(with_host_cap("2MiB", "none"), InvalidInput);
 }
 
 }  // namespace

@@ -14,14 +14,13 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/median.h"
+#include "train/first_line.h"
 #include "train/numerics.h"
 
 namespace lowtide::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // What the run before left in torch's cache would count against the next one's budget.
 void empty_cache(const std::string& device) {

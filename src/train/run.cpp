@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/median.h"
+#include "base/numbers.h"
 #include "report/run_record.h"
 #include "train/checkpoint.h"
 #include "train/numerics.h"
@@ -51,6 +52,8 @@ class Run {
     }
     open_folder();
     find_budget();
+    // What was measured until then is no peak to take a share of.
+    if (hooks_.is_stopped()) return stopped_before_training();
     try {
       train_within_budget();
     } catch (const OutOfMemory& refusal) {
@@ -75,10 +78,7 @@ class Run {
     LT_REQUIRE(options_.evaluate_every == 0 || training.evaluation_examples() > 0,
                "there is nothing to evaluate on in the data, so leave --evaluate-every out: ",
                options_.training.data);
-    if (resumes()) {
-      folder_->load(training, options_.training);
-      hooks_.say(base::concat("going on after step ", training.steps_done(), " of ", steps_));
-    }
+    if (resumes()) go_on(training);
     if (options_.is_recorded) training.name_tensors(session);
     session.end_step();
     train(training, session);
@@ -86,6 +86,18 @@ class Run {
     if (is_step_kept_) report_.record = record_of(session);
     if (!report_.was_interrupted) report_.evaluation = evaluate(training, session);
     report_.training = options_.training;
+  }
+
+  Report stopped_before_training() {
+    report_.training = options_.training;
+    report_.was_interrupted = true;
+    if (resumes()) report_.steps_done = folder_->steps_done();
+    note_checkpoint();
+    return std::move(report_);
+  }
+
+  void note_checkpoint() {
+    if (folder_ && folder_->has_checkpoint()) report_.checkpoint = folder_->file().string();
   }
 
   bool resumes() const { return options_.resume && folder_->has_checkpoint(); }
@@ -111,8 +123,10 @@ class Run {
     } else {
       static_cast<void>(base::parse_budget(budget, 1));  // rubbish is refused before the measuring
       hooks_.say("measuring what the training takes without a budget");
-      report_.plain_peak_bytes = measure_plain_peak(options_.training, data_, hooks_.is_stopped);
-      report_.budget_bytes = base::parse_budget(budget, *report_.plain_peak_bytes);
+      const std::int64_t peak = measure_plain_peak(options_.training, data_, hooks_.is_stopped);
+      if (hooks_.is_stopped()) return;
+      report_.plain_peak_bytes = peak;
+      report_.budget_bytes = base::parse_budget(budget, peak);
     }
     LT_REQUIRE(report_.budget_bytes > 0, "a budget of nothing cannot be kept: ", budget);
     const std::string note = note_on_budget(report_.budget_bytes, options_.training.device);
@@ -123,6 +137,22 @@ class Run {
     const std::int64_t epochs = std::max<std::int64_t>(options_.epochs, 1);
     steps_ = options_.steps > 0 ? options_.steps : epochs * training.steps_an_epoch();
     training.set_steps(steps_);
+  }
+
+  void go_on(Training& training) {
+    const std::optional<Schedule> before = folder_->load(training, options_.training);
+    Schedule& schedule = options_.training.schedule;
+    if (before) {
+      schedule = with(options_.asked, *before);
+      const std::string changes = differences(schedule, *before);
+      if (!changes.empty()) hooks_.say("as asked for, not as in the checkpoint: " + changes);
+      training.set_schedule(schedule);
+    } else {
+      hooks_.say("the checkpoint does not tell its schedule; going on with --lr " +
+                 base::print_number(schedule.rate) + ", " + name_of(schedule.kind));
+    }
+    training.set_steps(steps_);
+    hooks_.say(base::concat("going on after step ", training.steps_done(), " of ", steps_));
   }
 
   void train(Training& training, Session& session) {
@@ -153,7 +183,7 @@ class Run {
     if (folder_ && saved != training.steps_done() && training.steps_done() > 0) {
       folder_->write(training, options_.training, &session);
     }
-    if (folder_ && folder_->has_checkpoint()) report_.checkpoint = folder_->file().string();
+    note_checkpoint();
     report_.was_interrupted = training.steps_done() < steps_;
     report_.steps = static_cast<std::int64_t>(seconds.size());
     report_.steps_done = training.steps_done();

@@ -23,6 +23,8 @@ struct RunOptions {
   // So many steps from one checkpoint to the next; there is one at the end too.
   std::int64_t checkpoint_every = 100;
   bool resume = false;
+  // Of the schedule, what the user named. Where a training is resumed, the rest is as it was.
+  AskedSchedule asked{};
   // So many steps from one evaluation to the next; 0: there is one at the end only.
   std::int64_t evaluate_every = 0;
   bool is_deterministic = false;

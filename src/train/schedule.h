@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace lowtide::train {
@@ -28,5 +29,20 @@ struct Schedule {
 
 // "constant", "cosine" or "step". Throws InvalidInput for other names.
 Schedule::Kind parse_schedule(const std::string& name);
+std::string name_of(Schedule::Kind kind);
+
+// What a user said about a schedule; the rest is left open.
+struct AskedSchedule {
+  std::optional<Schedule::Kind> kind{};
+  std::optional<double> rate{};
+  std::optional<std::int64_t> warm_up_steps{};
+};
+
+// The schedule, but what was asked for is as asked.
+Schedule with(const AskedSchedule& asked, Schedule schedule);
+
+// How one schedule is not the other, in the words of the command line: "--lr 0.1 instead of 0.05,
+// --warmup 10 instead of 0". Empty if it is the same but for the number of steps.
+std::string differences(const Schedule& schedule, const Schedule& other);
 
 }  // namespace lowtide::train

@@ -15,6 +15,22 @@ struct Case {
   double rate;
 };
 
+TEST(Schedule, IsAsAskedForAndElseAsBefore) {
+  const Schedule before = {.kind = Schedule::Kind::kCosine, .rate = 0.1, .warm_up_steps = 3};
+  EXPECT_EQ(differences(with({}, before), before), "");
+  const Schedule other = with({.kind = Schedule::Kind::kStep, .rate = 0.25}, before);
+  EXPECT_EQ(other.warm_up_steps, 3);
+  EXPECT_EQ(differences(other, before),
+            "--lr 0.25 instead of 0.1, --schedule step instead of cosine");
+  EXPECT_EQ(differences(with({.warm_up_steps = 0}, before), before), "--warmup 0 instead of 3");
+}
+
+TEST(Schedule, NamesGoBothWays) {
+  for (const char* name : {"constant", "cosine", "step"}) {
+    EXPECT_EQ(name_of(parse_schedule(name)), name);
+  }
+}
+
 TEST(Schedule, GoesAsItsNameSays) {
   // Four steps of warming up, then eight.
   const Case cases[] = {{"constant", 0, 0.25}, {"constant", 3, 1}, {"constant", 11, 1},

@@ -64,6 +64,8 @@ class Training {
   std::int64_t steps_done() const { return steps_done_; }
   // How many steps there are to be in all: the schedule goes by that.
   void set_steps(std::int64_t steps) { schedule_.steps = steps; }
+  // From the next step on.
+  void set_schedule(const Schedule& schedule) { schedule_ = schedule; }
 
   // The gradients stay until the next one.
   void step();

@@ -3,7 +3,9 @@
 #include "train/verify.h"
 
 #include <chrono>
+#include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/median.h"
+#include "train/first_line.h"
 #include "train/numerics.h"
 #include "train/working_budget.h"
 
@@ -56,16 +59,23 @@ class Verification {
     Report& report = verdict_.report;
     report.training = options_.training;
     report.policy = options_.memory.policy;
-    report.plain_peak_bytes = measure_plain_peak(options_.training, data_, hooks_.is_stopped);
-    report.budget_bytes = base::parse_budget(options_.memory.budget, *report.plain_peak_bytes);
+    const std::int64_t peak = measure_plain_peak(options_.training, data_, hooks_.is_stopped);
+    report.was_interrupted = hooks_.is_stopped();
+    // What was measured until then is no peak to take a share of.
+    if (report.was_interrupted) return std::move(verdict_);
+    report.plain_peak_bytes = peak;
+    report.budget_bytes = base::parse_budget(options_.memory.budget, peak);
     LT_REQUIRE(report.budget_bytes > 0, "a budget of nothing cannot be kept");
     hooks_.say("training plainly");
     train_plainly();
+    report.was_interrupted = hooks_.is_stopped();
+    if (report.was_interrupted) return std::move(verdict_);
     hooks_.say(base::concat("training inside ", base::format_bytes(report.budget_bytes)));
     const std::string note = note_on_budget(report.budget_bytes, options_.training.device);
     if (!note.empty()) hooks_.say(note);
+    at::Tensor managed;
     try {
-      train_managed();
+      managed = train_managed();
     } catch (const OutOfMemory& refusal) {
       throw with_working_budget({.training = options_.training,
                                  .memory = options_.memory,
@@ -74,6 +84,7 @@ class Verification {
                                  .refusal = refusal},
                                 hooks_);
     }
+    if (verdict_.difference) find_element(managed);
     return std::move(verdict_);
   }
 
@@ -93,12 +104,14 @@ class Verification {
     verdict_.plain_step_seconds = base::median(std::move(seconds));
   }
 
-  void train_managed() {
+  // The tensor that differs, if one does and is there.
+  at::Tensor train_managed() {
     Report& report = verdict_.report;
     Session session(
         session_options(options_.memory, report.budget_bytes, options_.training.device));
     Training training(options_.training, data_);
     std::vector<double> seconds;
+    at::Tensor differing;
     const auto steps = static_cast<std::int64_t>(plain_.size());
     while (training.steps_done() < steps && !verdict_.difference && !hooks_.is_stopped()) {
       training.wait_for_data();
@@ -106,23 +119,37 @@ class Verification {
       session.step([&training] { training.step(); });
       report.loss = training.loss();
       seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-      compare(training, session);
+      differing = compare(training, session);
       tell(training, *report.loss, &session);
     }
     report.stats = session.stats();
     report.steps = report.steps_done = verdict_.compared_steps = training.steps_done();
     report.was_interrupted = !verdict_.difference && training.steps_done() < options_.steps;
     report.step_seconds = base::median(std::move(seconds));
+    return differing;
   }
 
-  void compare(const Training& training, Session& session) {
+  at::Tensor compare(const Training& training, Session& session) {
     const auto index = static_cast<std::size_t>(training.steps_done() - 1);
     const StateDigest got = digest_of(compared_state(training), &session);
     const std::optional<std::string> tensor = first_differing(plain_[index], got);
-    if (!tensor) return;
+    if (!tensor) return {};
     verdict_.difference = Difference{training.steps_done(), *tensor, std::nullopt};
-    const at::Tensor managed = copy_of(training, *tensor, &session);
-    const at::Tensor plain = plain_copy(training.steps_done(), *tensor);
+    return copy_of(training, *tensor, &session);
+  }
+
+  // The managed training is gone by then, so there is room. If this fails all the same, what was
+  // found stays.
+  void find_element(const at::Tensor& managed) {
+    hooks_.say("different; training plainly once more, to find the element");
+    at::Tensor plain;
+    try {
+      plain = plain_copy(verdict_.difference->step, verdict_.difference->tensor);
+    } catch (const InvalidInput&) {
+      throw;  // the difference is none of ours
+    } catch (const std::exception& error) {
+      hooks_.say(base::concat("the element cannot be told: ", first_line(error.what())));
+    }
     if (!managed.defined() || !plain.defined() || managed.sizes() != plain.sizes() ||
         managed.scalar_type() != plain.scalar_type()) {
       return;
@@ -131,11 +158,15 @@ class Verification {
   }
 
   // The tensor after that step of plain training, of which only digests were kept: trains once
-  // more, in a session without a budget, which is as good as none.
+  // more, in a session without a budget, which is as good as none. Nothing if the user does not
+  // want to wait for it.
   at::Tensor plain_copy(std::int64_t step, const std::string& name) {
     Session session({.device = options_.training.device});
     Training training(options_.training, data_);
-    while (training.steps_done() < step) session.step([&training] { training.step(); });
+    while (training.steps_done() < step) {
+      if (hooks_.is_stopped()) return {};
+      session.step([&training] { training.step(); });
+    }
     const StateDigest again = digest_of(compared_state(training), &session);
     const StateDigest& before = plain_[static_cast<std::size_t>(step - 1)];
     if (const auto changed = first_differing(before, again)) {

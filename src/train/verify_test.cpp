@@ -2,13 +2,28 @@
 // SPDX-License-Identifier: MIT
 #include "train/verify.h"
 
+#include <atomic>
+#include <string>
+
+#include <ATen/ops/gelu_cpu_dispatch.h>
 #include <gtest/gtest.h>
+#include <torch/library.h>
 #include <torch/torch.h>
 
 #include "lowtide/errors.h"
 
 namespace lowtide::train {
 namespace {
+
+// Off: the kernel of GPT's gelu finds no memory.
+std::atomic<bool> has_room = true;
+
+at::Tensor gelu_that_needs_room(const at::Tensor& input, c10::string_view approximate) {
+  if (!has_room) throw c10::OutOfMemoryError({__func__, __FILE__, __LINE__}, "no room\nand where");
+  return at::cpu::gelu(input, approximate);
+}
+
+TORCH_LIBRARY_IMPL(aten, CPU, library) { library.impl("gelu", gelu_that_needs_room); }
 
 // A language model so small that it draws from the generator in every step and takes no time.
 RunOptions tiny_options() {
@@ -75,6 +90,48 @@ TEST(Verify, StopsWhenAsked) {
   const Verdict verdict = verify(tiny_options(), hooks);
   EXPECT_TRUE(verdict.report.was_interrupted);
   EXPECT_EQ(verdict.compared_steps, 1);
+}
+
+TEST(Verify, StopsWhileItMeasures) {
+  Hooks hooks;
+  bool is_measuring = false;
+  hooks.say = [&](const std::string& message) { is_measuring = message.starts_with("measuring"); };
+  hooks.is_stopped = [&] { return is_measuring; };
+  const Verdict verdict = verify(tiny_options(), hooks);
+  EXPECT_TRUE(verdict.report.was_interrupted);
+  EXPECT_EQ(verdict.compared_steps, 0);
+  EXPECT_EQ(verdict.report.plain_peak_bytes, std::nullopt);
+}
+
+TEST(Verify, StopsWhileItTrainsPlainly) {
+  Hooks hooks;
+  int steps = 0;
+  hooks.on_step = [&](const Progress&) { ++steps; };
+  hooks.is_stopped = [&] { return steps >= 2; };
+  const Verdict verdict = verify(tiny_options(), hooks);
+  EXPECT_TRUE(verdict.report.was_interrupted);
+  EXPECT_EQ(verdict.compared_steps, 0);
+  EXPECT_EQ(steps, 2);
+}
+
+TEST(Verify, KeepsTheDifferenceIfTheElementCannotBeFound) {
+  Hooks hooks;
+  bool is_managed = false;
+  std::string last;
+  hooks.say = [&](const std::string& message) {
+    is_managed = message.starts_with("training inside");
+    has_room = !message.starts_with("different;");
+    last = message;
+  };
+  hooks.on_step = [&](const Progress& progress) {
+    if (is_managed && progress.step == 1) torch::rand({1});
+  };
+  const Verdict verdict = verify(tiny_options(), hooks);
+  has_room = true;
+  ASSERT_TRUE(verdict.difference.has_value());
+  EXPECT_EQ(verdict.difference->tensor, "loss");
+  EXPECT_FALSE(verdict.difference->element.has_value());
+  EXPECT_TRUE(last.starts_with("the element cannot be told: ")) << last;
 }
 
 TEST(Verify, NeedsABudget) {

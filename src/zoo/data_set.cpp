@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "zoo/embedded.h"
+#include "zoo/file_kind.h"
 #include "zoo/gzip.h"
 #include "zoo/picture_set.h"
 #include "zoo/synthetic_set.h"
@@ -33,7 +34,7 @@ std::unique_ptr<DataSet> full_fashion_mnist() {
   if (const char* own = std::getenv("LOWTIDE_DATA")) places.insert(places.begin(), own);
   for (const fs::path& place : places) {
     const fs::path folder = place / "fashion-mnist";
-    if (fs::is_directory(folder)) return read_pictures(folder);
+    if (kind_at(folder) == fs::file_type::directory) return read_pictures(folder);
   }
   throw IoError(
       "the full Fashion-MNIST is not installed; install Debian's package dataset-fashion-mnist, or "
@@ -48,8 +49,9 @@ std::unique_ptr<DataSet> open_by_name(const std::string& name, InputKind kind) {
   }
   if (name == "synthetic") return make_synthetic(kind);
   const fs::path path = name;
-  if (fs::is_directory(path)) return read_pictures(path);
-  if (fs::exists(path)) return make_text(read_gzip(path), name);
+  const fs::file_type kind_of_file = kind_at(path);
+  if (kind_of_file == fs::file_type::directory) return read_pictures(path);
+  if (kind_of_file != fs::file_type::not_found) return make_text(read_gzip(path), name);
   throw InvalidInput(base::concat("no such data: '", name, "'; give the name of a text file, of a ",
                                   "folder of IDX files, or one of ", kKnown));
 }

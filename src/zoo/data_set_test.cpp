@@ -57,6 +57,18 @@ class DataFile : public testing::Test {
                                    testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
+TEST(DataThatCannotBeLookedAt, IsSaid) {
+  const std::string overlong(5000, 'x');
+  for (const InputKind kind : {InputKind::kPictures, InputKind::kTokens}) {
+    try {
+      open_data(overlong, kind);
+      FAIL() << "opened it";
+    } catch (const IoError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("File name too long"));
+    }
+  }
+}
+
 TEST(FashionMnistSet, IsLinkedInAndSplit) {
   const auto data = open_data("fashion-mnist", InputKind::kPictures);
   const InputShape shape = pictures(1, 28);

@@ -9,6 +9,7 @@
 #include <ATen/ATen.h>
 
 #include "base/check.h"
+#include "zoo/file_kind.h"
 #include "zoo/owned_tensor.h"
 
 namespace lowtide::zoo {
@@ -90,7 +91,7 @@ void check(const LabelledPictures& set, const std::string& name) {
 fs::path find_file(const fs::path& folder, const std::string& name) {
   for (const char* ending : {".gz", ""}) {
     const fs::path file = folder / (name + ending);
-    if (fs::exists(file)) return file;
+    if (kind_at(file) != fs::file_type::not_found) return file;
   }
   throw IoError(base::concat("the data folder has no ", name,
                              "[.gz]; give one that holds the four ",

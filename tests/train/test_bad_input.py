@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """What training does with bad input: exit code, one line, and nothing lost."""
 
+import json
+import resource
 import shutil
 import subprocess
 import unittest
 
-from training import (AS_ONE_OF_MANY, DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest,
+from training import (AS_ONE_OF_MANY, CHECKPOINT, DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest,
                       permissions_can_be_tested)
 
 
@@ -37,6 +39,11 @@ class Usage(TrainTest):
         (("train", *SMALL, "--tiers", "none", "--no-recompute"), "nothing could be evicted"),
         (("train", *SMALL, "--tiers", "host,disk"), "add --spill-dir"),
         (("train", *SMALL, "--tiers", "none", "--spill-dir", "."), "exclude each other"),
+        (("train", *SMALL, "--tiers", "none", "--host-cap", "1GiB"), "exclude each other"),
+        (("train", *SMALL, "--host-cap", "much"), "not a size: 'much'"),
+        (("train", *SMALL, "--host-cap", "0"), "--host-cap of nothing"),
+        (("train", *SMALL, "--host-cap", ""), "--host-cap: must not be empty"),
+        (("train", *SMALL, "--auxiliary", "yes"), "--auxiliary: unknown 'yes'; known are 'on' and 'off'"),
         (("train", *SMALL, "--resume"), "--resume requires --checkpoint"),
         (("train", "small_resnet", "--device", "abacus"), "unknown device 'abacus'"),
         (("verify", *SMALL), "--budget is required"),
@@ -52,6 +59,9 @@ class Usage(TrainTest):
 class Failures(TrainTest):
     def test_options_that_the_model_cannot_have(self):
         for options, message in ((("--heads", "3"), "has no use for the option 'heads'"),
+                                 (("--auxiliary", "off"), "has no use for the option 'auxiliary'"),
+                                 (("--vocabulary", "300"), "has no use for the option 'vocabulary'"),
+                                 (("--channels", "0"), "option 'channels' of model 'small_resnet' must be at least 1"),
                                  (("--classes", "3"), "the data has 10 classes"),
                                  (("--policy", "nope"), "nope"),
                                  (("--policy", "ctdr"), "use 'lowtide decompose MODEL"),
@@ -80,10 +90,15 @@ class Failures(TrainTest):
         (self.folder / "folder").mkdir()
         self.write("empty.txt", "")
         self.write("long.txt", "to be or not to be " * 100)
+        self.write_pictures("cut")
+        labels = self.folder / "cut" / "train-labels-idx1-ubyte"
+        labels.write_bytes(labels.read_bytes()[:-1])
         (self.folder / "cut.gz").write_bytes(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01")
         gpt = ("gpt", "--layers", "1", "--width", "8", "--heads", "1", "--context", "8", "--device", "cpu")
         for model, data, message in ((SMALL, "nowhere", "no such data: 'nowhere'"),
                                      (SMALL, "folder", "has no train-images-idx3-ubyte"),
+                                     (SMALL, "cut", "the IDX file is cut short"),
+                                     (SMALL, "x" * 5000, "File name too long"),
                                      (SMALL, "long.txt", "the model takes pictures"),
                                      (gpt, "empty.txt", "too short to train on"),
                                      (gpt, "cut.gz", "damaged"),
@@ -98,6 +113,41 @@ class Failures(TrainTest):
                 message = self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--checkpoint", folder)
                 self.assertIn("checkpoint folder " + folder, message)
         self.assertEqual(self.read("file"), "text")
+
+    @unittest.skipUnless(permissions_can_be_tested(), "root may read everywhere")
+    def test_data_in_a_folder_without_permission(self):
+        self.write_pictures("closed/set")
+        (self.folder / "closed").chmod(0)
+        self.addCleanup((self.folder / "closed").chmod, 0o700)
+        for data in ("closed", "closed/set"):
+            with self.subTest(data=data):
+                message = self.fail_with(FAILED, "train", *SMALL, "--steps", "1", "--data", data,
+                                         prefix=AS_ONE_OF_MANY)
+                self.assertIn(f"cannot open {data}", message)
+                self.assertIn("Permission denied", message)
+
+    def test_device_that_is_not_there(self):
+        if json.loads(self.succeed("doctor", "--json"))["gpus"]:
+            self.skipTest("there is a GPU")
+        for verb in ("train", "profile"):
+            with self.subTest(verb=verb):
+                self.assertIn("cuda", self.fail_with(FAILED, verb, "small_resnet", "--device", "cuda").lower())
+
+    def test_disk_that_is_full_keeps_the_checkpoint_before(self):
+        """A limit on the size of files stands for it: the same write fails, for another reason."""
+        good = self.train("run", "--steps", "1")
+
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(good) // 2, len(good) // 2))
+
+        # Python ignores the signal that comes with the limit, and so does what it starts.
+        done = self.run_program("train", *SMALL, "--steps", "2", "--checkpoint", "run", "--resume",
+                                preexec_fn=limit_files, restore_signals=False)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertEqual(done.stderr.splitlines()[-1],
+                         "lowtide: error: cannot write run/checkpoint.safetensors: File too large")
+        self.assertEqual(self.checkpoint("run"), good)
+        self.assertEqual([path.name for path in (self.folder / "run").iterdir()], [CHECKPOINT])
 
     @unittest.skipUnless(permissions_can_be_tested(), "root may write everywhere")
     def test_checkpoint_folder_without_permission(self):

@@ -16,9 +16,11 @@ class Doctor(TrainTest):
 
     def test_tells_what_there_is_and_leaves_nothing(self):
         found = self.examine("--spill-dir", ".")
-        for name in ("torch_built", "torch_loaded", "processors", "threads", "memory_bytes", "lock_limit_bytes",
-                     "driver_cuda", "gpus", "io_uring", "cufile", "disk", "lacking"):
+        for name in ("torch_built", "torch_loaded", "processors", "threads", "memory_bytes", "memory_limit_bytes",
+                     "memory_free_bytes", "lock_limit_bytes", "driver_version", "driver_cuda", "gpus", "io_uring",
+                     "cufile", "disk", "lacking"):
             self.assertIn(name, found)
+        self.assertLessEqual(found["memory_free_bytes"], found["memory_limit_bytes"] or found["memory_bytes"])
         self.assertGreater(found["disk"]["read_bytes_per_second"], 0)
         self.assertGreater(found["disk"]["write_bytes_per_second"], 0)
         self.assertEqual(found["disk"]["io"], "io_uring" if found["io_uring"] else "threads")

@@ -43,6 +43,11 @@ class MaxBatch(TrainTest):
         rates = [tried.get("examples_per_second", 0) for tried in (found["plain"], *tries.values())]
         self.assertEqual(found["fastest"]["examples_per_second"], max(rates))
         self.assertEqual((found["model"], found["budget_bytes"]), ("small_resnet", 3 << 20))
+        # The neighbours of the fastest were tried, unless there are none.
+        fastest = found["fastest"]["batch"]
+        below = max((batch for batch in tries if batch < fastest), default=None)
+        above = min((batch for batch in tries if batch > fastest), default=None)
+        self.assertEqual((found.get("tried_below_fastest"), found.get("tried_above_fastest")), (below, above))
 
     def test_times_the_plain_batch_without_a_session(self):
         found = json.loads(self.succeed("max-batch", *TINY, "--budget", "3MiB", "--json"))
@@ -56,6 +61,12 @@ class MaxBatch(TrainTest):
         for row in ("largest, plain", "largest, Lowtide", "fastest tried"):
             self.assertRegex(out, rf"\n{row} +\d+ +\d")
         self.assertIn("The plain batch was timed without Lowtide.", out)
+        self.assertRegex(out, r"The fastest is that of \d+ batches that were tried; the nearest others are \d+")
+
+    def test_budget_beyond_what_is_free_is_cut(self):
+        found = json.loads(self.succeed("max-batch", *TINY, "--budget", "1000TiB", "--most", "4", "--json"))
+        self.assertEqual(found["asked_budget_bytes"], 1000 << 40)
+        self.assertLess(found["budget_bytes"], json.loads(self.succeed("doctor", "--json"))["memory_bytes"])
 
     def test_stops_at_the_ceiling_and_at_the_end_of_the_data(self):
         out = self.succeed("max-batch", *TINY, "--budget", "1GiB", "--most", "9")

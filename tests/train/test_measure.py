@@ -40,7 +40,10 @@ class Measure(TrainTest):
         picture = xml.dom.minidom.parseString(self.read("price.svg"))
         words = [node.firstChild.data for node in picture.getElementsByTagName("text")]
         self.assertIn("refused", words)
-        self.assertEqual(len(picture.getElementsByTagName("circle")), 1)
+        # Each with one in the legend: the budget that is kept, and its peak.
+        self.assertEqual(len(picture.getElementsByTagName("circle")), 2)
+        self.assertEqual(len(picture.getElementsByTagName("polyline")), 2)
+        self.assertIn("saved by 1 GiB, ms", words)
 
     def test_other_options_of_trainings(self):
         found = json.loads(self.succeed("compare", *ROUND, "1", "--optimizer", "adam", "--amp", "bf16",

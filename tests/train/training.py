@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What the tests of training from the command line share: a training that takes a second on a CPU."""
 
+import math
 import os
 import pathlib
+import random
 import signal
+import struct
 import subprocess
 import sys
 
@@ -20,6 +23,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 MODEL = ("small_resnet", "--device", "cpu")
 SMALL = (*MODEL, "--width", "4", "--batch", "32")
 CHECKPOINT = "checkpoint.safetensors"
+
+# Where a disk has to help: host memory for moved values holds the largest of them, but not all.
+SPILLING = ("--budget", "80%", "--no-recompute", "--tiers", "host,disk", "--host-cap", "2MiB", "--spill-dir")
 
 
 class TrainTest(ProgramTest):
@@ -39,6 +45,16 @@ class TrainTest(ProgramTest):
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
         return process.returncode, out, err
+
+    def write_pictures(self, folder, training=64, evaluation=16):
+        """Random pictures and labels as IDX files with the names that MNIST has."""
+        draw = random.Random(1)
+        (self.folder / folder).mkdir(parents=True)
+        for part, count in (("train", training), ("t10k", evaluation)):
+            for kind, sizes, values in (("images-idx3", (count, 28, 28), 256), ("labels-idx1", (count,), 10)):
+                head = struct.pack(f">HBB{len(sizes)}I", 0, 8, len(sizes), *sizes)
+                elements = bytes(draw.randrange(values) for _ in range(math.prod(sizes)))
+                (self.folder / folder / f"{part}-{kind}-ubyte").write_bytes(head + elements)
 
     def checkpoint(self, folder):
         return (self.folder / folder / CHECKPOINT).read_bytes()

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/torch/checkup.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace lowtide::cli {
@@ -48,6 +50,30 @@ void add_gpus(std::vector<Lack>& lacks, const Checkup& checkup) {
   }
 }
 
+// Copies to and from a GPU want pinned memory. Where more of that was had than may be locked, the
+// driver does not count it.
+void add_lock_limit(std::vector<Lack>& lacks, const Checkup& checkup) {
+  const std::optional<std::int64_t>& limit = checkup.host.lock_limit_bytes;
+  if (!limit || checkup.gpus.empty()) return;
+  const bool is_known_to_pass =
+      *limit < kLinkTrialBytes && std::all_of(checkup.gpus.begin(), checkup.gpus.end(),
+                                              [](const GpuCheck& gpu) { return gpu.link; });
+  if (is_known_to_pass) return;
+  lacks.push_back({concat("a process may lock no more than ", base::format_bytes(*limit),
+                          " of memory, so pinned memory for copies may be refused"),
+                   "raise it: ulimit -l unlimited, memlock in /etc/security/limits.conf, or "
+                   "--ulimit memlock=-1 for a container"});
+}
+
+void add_cufile(std::vector<Lack>& lacks, const Checkup& checkup) {
+  if (checkup.host.has_cufile || checkup.gpus.empty()) return;
+  lacks.push_back(
+      {"cuFile is not there: what is spilled passes through host memory, as Lowtide has "
+       "it in any case",
+       "nothing is to be done; other programs get it from libcufile, of NVIDIA's "
+       "GPUDirect Storage"});
+}
+
 void add_disk(std::vector<Lack>& lacks, const Checkup& checkup) {
   const DiskFacts& disk = checkup.disk;
   if (!checkup.may_use_uring) {
@@ -75,6 +101,7 @@ Checkup check_machine(const std::string& spill_folder) {
   DriverFacts driver = probe_driver();
   Checkup checkup = {
       .host = probe_host(),
+      .driver_version = driver.version,
       .cuda_version = driver.cuda_version,
       .gpus = {},
       .may_use_uring = may_use_uring(),
@@ -92,6 +119,8 @@ std::vector<Lack> lacks_of(const Checkup& checkup) {
   std::vector<Lack> lacks;
   add_torch(lacks, checkup.host);
   add_gpus(lacks, checkup);
+  add_lock_limit(lacks, checkup);
+  add_cufile(lacks, checkup);
   add_disk(lacks, checkup);
   return lacks;
 }

@@ -23,7 +23,8 @@ struct GpuCheck {
 
 struct Checkup {
   HostFacts host;
-  // The newest CUDA of the driver, as in DriverFacts.
+  // As in DriverFacts: its version, and the newest CUDA that it knows.
+  std::string driver_version{};
   int cuda_version = 0;
   std::vector<GpuCheck> gpus;
   bool may_use_uring = false;

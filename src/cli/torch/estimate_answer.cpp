@@ -209,7 +209,9 @@ EstimateAnswer estimate_answer(const EstimateChoice& choice, const EstimatePlace
                                Console& console) {
   try {
     if (choice.subject.ends_with(".onnx")) return answer_for_onnx(choice, place, console);
-    const bool is_file = !is_zoo_model(choice.subject) && std::filesystem::exists(choice.subject);
+    std::error_code error;  // what cannot even be looked at is no file for us
+    const bool is_file =
+        !is_zoo_model(choice.subject) && std::filesystem::exists(choice.subject, error);
     return is_file ? answer_for_trace(choice, place, console) : answer_for_zoo(choice, place);
   } catch (const c10::Error& error) {
     throw Error(base::concat("torch refuses: ", first_line(error.what_without_backtrace())));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 
 #include <ATen/ATen.h>
 #include <dlfcn.h>
@@ -14,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kCopyBytes = std::int64_t{256} << 20;
 constexpr int kCopies = 4;
 // Of the driver's enumeration of what can be asked about a device.
 constexpr int kCapabilityMajor = 75;
@@ -59,7 +59,7 @@ double copy_speed(int gpu, at::Tensor to, const at::Tensor& from) {
     to.copy_(from, true);
     torch::cuda::synchronize(gpu);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::max(best, static_cast<double>(kCopyBytes) / seconds);
+    best = std::max(best, static_cast<double>(kLinkTrialBytes) / seconds);
   }
   return best;
 }
@@ -69,6 +69,7 @@ double copy_speed(int gpu, at::Tensor to, const at::Tensor& from) {
 DriverFacts probe_driver() {
   const Driver driver;
   DriverFacts facts;
+  facts.version = driver_version();
   driver.call("cuDriverGetVersion", &facts.cuda_version);
   int count = 0;
   // Where no GPU is visible, the first of them fails.
@@ -82,12 +83,19 @@ DriverFacts probe_driver() {
   return facts;
 }
 
+std::string driver_version(const std::filesystem::path& root) {
+  std::ifstream in(root / "sys/module/nvidia/version");
+  std::string version;
+  in >> version;
+  return version;
+}
+
 std::optional<LinkFacts> measure_link(int gpu, std::string& failure) {
   try {
     const auto bytes = at::TensorOptions().dtype(at::kByte);
-    const at::Tensor host = at::empty({kCopyBytes}, bytes.pinned_memory(true));
+    const at::Tensor host = at::empty({kLinkTrialBytes}, bytes.pinned_memory(true));
     const at::Tensor device = at::empty(
-        {kCopyBytes}, bytes.device(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(gpu))));
+        {kLinkTrialBytes}, bytes.device(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(gpu))));
     return LinkFacts{copy_speed(gpu, device, host), copy_speed(gpu, host, device)};
   } catch (const std::exception& error) {
     failure = error.what();

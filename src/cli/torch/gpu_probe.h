@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct GpuFacts {
 };
 
 struct DriverFacts {
+  // Its own, such as "570.86.15"; empty: the kernel does not tell.
+  std::string version{};
   // The newest CUDA that it knows, as 12040 for 12.4; 0: there is no driver.
   int cuda_version = 0;
   std::vector<GpuFacts> gpus;
@@ -31,6 +34,12 @@ struct DriverFacts {
 
 // What the driver says, whether or not torch can use it. Does not throw.
 DriverFacts probe_driver();
+
+// The version of NVIDIA's module in the kernel; empty: there is none. `root`: where sys/ is.
+std::string driver_version(const std::filesystem::path& root = "/");
+
+// So much host memory is pinned to measure a link.
+inline constexpr std::int64_t kLinkTrialBytes = std::int64_t{256} << 20;
 
 // Nothing if torch cannot use this GPU; `failure` then says why.
 std::optional<LinkFacts> measure_link(int gpu, std::string& failure);

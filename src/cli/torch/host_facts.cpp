@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <torch/version.h>
-#include <unistd.h>
 
 namespace lowtide::cli {
 namespace {
@@ -31,8 +30,7 @@ std::optional<std::int64_t> lock_limit() {
 }  // namespace
 
 HostFacts probe_host() {
-  return {.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                          static_cast<std::int64_t>(::sysconf(_SC_PAGE_SIZE)),
+  return {.memory = train::host_memory(),
           .lock_limit_bytes = lock_limit(),
           .processors = static_cast<int>(std::thread::hardware_concurrency()),
           .threads = at::get_num_threads(),

@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "train/host_memory.h"
+
 namespace lowtide::cli {
 
 struct HostFacts {
-  std::int64_t memory_bytes = 0;
+  // Of the machine, and what our control group lets us take of it and is free.
+  train::HostMemory memory{};
   // How much memory a process may lock; nothing: as much as there is.
   std::optional<std::int64_t> lock_limit_bytes;
   int processors = 0;

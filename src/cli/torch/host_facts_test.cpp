@@ -11,7 +11,7 @@ TEST(HostFacts, TorchThatIsLoadedIsTheOneBuiltWith) {
   const HostFacts facts = probe_host();
   EXPECT_NE(facts.torch_loaded, "");
   EXPECT_EQ(series_of(facts.torch_loaded), series_of(facts.torch_built));
-  EXPECT_GT(facts.memory_bytes, 1 << 20);
+  EXPECT_GT(facts.memory.total_bytes, 1 << 20);
   EXPECT_GE(facts.threads, 1);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/torch/price_plot.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/bytes.h"
@@ -18,18 +19,25 @@ using base::concat;
 using base::printed;
 
 constexpr int kWidth = 760;
-constexpr int kHeight = 460;
-// Of the part between the axes.
+constexpr int kHeight = 640;
+// Of the parts between the axes: above step times, below what memory is worth.
 constexpr double kLeft = 76;
 constexpr double kRight = 690;
-constexpr double kTop = 70;
-constexpr double kBottom = 390;
+constexpr double kTop = 92;
+constexpr double kBottom = 376;
+constexpr double kPricesTop = 420;
+constexpr double kPricesBottom = 570;
 
 constexpr const char* kGrid = "stroke=\"#e4e4e4\"";
 constexpr const char* kAxis = "stroke=\"#444\"";
 constexpr const char* kTickWords = "fill=\"#444\" font-size=\"12\"";
 constexpr const char* kCurve = "stroke=\"#1f6fb4\" stroke-width=\"2\"";
 constexpr const char* kSpread = "stroke=\"#1f6fb4\" stroke-width=\"1.5\"";
+constexpr const char* kPeak = "stroke=\"#b8651b\" stroke-width=\"1.5\"";
+constexpr const char* kUnused = "stroke=\"#b8651b\" stroke-width=\"1\" stroke-dasharray=\"2 2\"";
+constexpr const char* kPrice = "stroke=\"#6a3d9a\" stroke-width=\"3\"";
+constexpr const char* kNoisyPrice = "stroke=\"#b9a3d0\" stroke-width=\"3\"";
+constexpr const char* kPriceWords = "fill=\"#6a3d9a\" font-size=\"12\" text-anchor=\"middle\"";
 constexpr const char* kPlain = "stroke=\"#2c8a3e\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"";
 constexpr const char* kPlainWords = "fill=\"#2c8a3e\" font-size=\"12\"";
 constexpr const char* kRefused = "stroke=\"#c23b22\" stroke-width=\"2\"";
@@ -46,34 +54,73 @@ Unit unit_for(double bytes) {
   return {"KiB", static_cast<double>(base::kKiB)};
 }
 
+// What a further GiB is worth, on the way from one budget to a larger one.
+struct PriceStep {
+  double from_bytes = 0;
+  double to_bytes = 0;
+  double milliseconds = 0;
+  bool is_certain = false;
+};
+
+std::vector<PriceStep> price_steps(const train::PriceCurve& curve) {
+  const std::vector<std::optional<train::MemoryPrice>> prices = train::memory_prices(curve);
+  std::vector<PriceStep> steps;
+  auto larger = static_cast<double>(curve.plain_peak_bytes);
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    if (curve.points[i].is_refused()) continue;
+    const auto here = static_cast<double>(curve.points[i].budget_bytes);
+    if (prices[i]) {
+      steps.push_back({here, larger, 1e3 * prices[i]->seconds_per_gib, prices[i]->is_certain});
+    }
+    larger = here;
+  }
+  return steps;
+}
+
+// One part of the picture: what is up and down there.
+struct Panel {
+  double top = 0;
+  double bottom = 0;
+  // At its bottom and its top.
+  double low = 0;
+  double high = 1;
+
+  double y_of(double value) const { return bottom - (bottom - top) * (value - low) / (high - low); }
+};
+
 // Draws one curve; members are what several parts of the picture need.
 class Plot {
  public:
   explicit Plot(const train::PriceCurve& curve)
       : curve_(curve),
+        prices_(price_steps(curve)),
         picture_(kWidth, kHeight, concat("Step time of ", curve.training.model, " by budget")) {
+    double lowest = 1;
+    double highest = 1;
     double most_bytes = static_cast<double>(curve.plain_peak_bytes);
     for (const train::CurvePoint& point : curve.points) {
       most_bytes = std::max(most_bytes, static_cast<double>(point.budget_bytes));
       if (point.is_refused()) continue;
       const train::Spread ratio = train::spread_of(point.ratios);
-      lowest_ = std::min(lowest_, ratio.least);
-      highest_ = std::max(highest_, ratio.most);
+      lowest = std::min(lowest, ratio.least);
+      highest = std::max(highest, ratio.most);
     }
     unit_ = unit_for(most_bytes);
     widest_ = 1.06 * std::max(most_bytes, 1.0) / unit_.bytes;
     // Some room, so that nothing touches the frame, and a curve that is flat looks flat.
-    const double room = std::max(0.08 * (highest_ - lowest_), 0.03);
-    lowest_ -= room;
-    highest_ += room;
+    const double room = std::max(0.08 * (highest - lowest), 0.03);
+    times_ = {kTop, kBottom, lowest - room, highest + room};
+    place_prices();
   }
 
   std::string draw() {
     draw_title();
+    draw_legend();
     draw_axes();
     draw_plain();
     draw_curve();
     draw_refused();
+    draw_prices();
     return picture_.document();
   }
 
@@ -81,12 +128,22 @@ class Plot {
   double x_of(double bytes) const {
     return kLeft + (kRight - kLeft) * bytes / unit_.bytes / widest_;
   }
-  double y_of(double ratio) const {
-    return kBottom - (kBottom - kTop) * (ratio - lowest_) / (highest_ - lowest_);
-  }
   Point place_of(const train::CurvePoint& point) const {
     return {x_of(static_cast<double>(point.budget_bytes)),
-            y_of(train::spread_of(point.ratios).middle)};
+            times_.y_of(train::spread_of(point.ratios).middle)};
+  }
+
+  // Room above for the figures; 0 is always there, to be compared with.
+  void place_prices() {
+    double least = 0;
+    double most = 0;
+    for (const PriceStep& step : prices_) {
+      least = std::min(least, step.milliseconds);
+      most = std::max(most, step.milliseconds);
+    }
+    const double height = most > least ? most - least : 1;
+    const double below = least < 0 ? 0.15 * height : 0;
+    worth_ = {kPricesTop, kPricesBottom, least - below, most + 0.3 * height};
   }
 
   void draw_title() {
@@ -105,25 +162,38 @@ class Plot {
         kTickWords);
   }
 
+  void draw_legend() {
+    constexpr double kY = 70;
+    picture_.dot({kLeft + 6, kY - 4}, 4, "fill=\"#1f6fb4\"");
+    picture_.text({kLeft + 16, kY}, "step time inside a budget", kTickWords);
+    draw_diamond({kLeft + 196, kY - 4});
+    picture_.text({kLeft + 208, kY}, "peak that was reached", kTickWords);
+  }
+
   void draw_axes() {
-    for (const double ratio : round_ticks(lowest_, highest_, 6)) {
-      const double y = y_of(ratio);
-      picture_.line({kLeft, y}, {kRight, y}, kGrid);
-      picture_.text({kLeft - 8, y + 4}, printed("%.4g", ratio),
-                    concat(kTickWords, " text-anchor=\"end\""));
-    }
+    draw_scale(times_, 6, "step time, of plain's");
+    draw_scale(worth_, 4, "saved by 1 GiB, ms");
     for (const double amount : round_ticks(0, widest_, 8)) {
       const double x = x_of(amount * unit_.bytes);
-      picture_.line({x, kBottom}, {x, kBottom + 5}, kAxis);
-      picture_.text({x, kBottom + 20}, printed("%.4g", amount),
+      for (const double y : {kBottom, kPricesBottom}) picture_.line({x, y}, {x, y + 5}, kAxis);
+      picture_.text({x, kPricesBottom + 20}, printed("%.4g", amount),
                     concat(kTickWords, " text-anchor=\"middle\""));
     }
-    picture_.line({kLeft, kTop}, {kLeft, kBottom}, kAxis);
-    picture_.line({kLeft, kBottom}, {kRight, kBottom}, kAxis);
-    picture_.text({(kLeft + kRight) / 2, kBottom + 46}, concat("memory budget, ", unit_.name),
+    picture_.text({(kLeft + kRight) / 2, kPricesBottom + 46}, concat("memory, ", unit_.name),
                   "text-anchor=\"middle\"");
-    const double middle = (kTop + kBottom) / 2;
-    picture_.text({24, middle}, "step time, of plain's",
+  }
+
+  void draw_scale(const Panel& panel, int ticks, const char* words) {
+    for (const double value : round_ticks(panel.low, panel.high, ticks)) {
+      const double y = panel.y_of(value);
+      picture_.line({kLeft, y}, {kRight, y}, kGrid);
+      picture_.text({kLeft - 8, y + 4}, printed("%.4g", value),
+                    concat(kTickWords, " text-anchor=\"end\""));
+    }
+    picture_.line({kLeft, panel.top}, {kLeft, panel.bottom}, kAxis);
+    picture_.line({kLeft, panel.bottom}, {kRight, panel.bottom}, kAxis);
+    const double middle = (panel.top + panel.bottom) / 2;
+    picture_.text({24, middle}, words,
                   concat("text-anchor=\"middle\" transform=\"rotate(-90 24 ",
                          printed("%.1f", middle), ")\""));
   }
@@ -131,7 +201,7 @@ class Plot {
   // A line at 1, and one where plain training would find room.
   void draw_plain() {
     const double x = x_of(static_cast<double>(curve_.plain_peak_bytes));
-    picture_.line({kLeft, y_of(1)}, {kRight, y_of(1)}, kPlain);
+    picture_.line({kLeft, times_.y_of(1)}, {kRight, times_.y_of(1)}, kPlain);
     picture_.line({x, kTop}, {x, kBottom}, kPlain);
     const std::string look = concat(kPlainWords, " text-anchor=\"end\"");
     picture_.text(
@@ -157,14 +227,43 @@ class Plot {
   void draw_point(const train::CurvePoint& point, Point place, double label_offset) {
     constexpr double kCap = 5;
     const train::Spread ratio = train::spread_of(point.ratios);
-    const double least = y_of(ratio.least);
-    const double most = y_of(ratio.most);
+    const double least = times_.y_of(ratio.least);
+    const double most = times_.y_of(ratio.most);
+    const Point peak = {x_of(static_cast<double>(point.peak_bytes)), place.y};
+    picture_.line(place, peak, kUnused);
+    draw_diamond(peak);
     picture_.line({place.x, least}, {place.x, most}, kSpread);
     picture_.line({place.x - kCap, least}, {place.x + kCap, least}, kSpread);
     picture_.line({place.x - kCap, most}, {place.x + kCap, most}, kSpread);
     picture_.dot(place, 4, "fill=\"#1f6fb4\"");
     picture_.text({place.x + 8, place.y + label_offset},
                   concat(point.budget, ": ", printed("%.2f", ratio.middle)), "font-size=\"12\"");
+  }
+
+  void draw_diamond(Point centre) {
+    constexpr double kArm = 7;
+    const Point right = {centre.x + kArm, centre.y};
+    picture_.path({right,
+                   {centre.x, centre.y + kArm},
+                   {centre.x - kArm, centre.y},
+                   {centre.x, centre.y - kArm},
+                   right},
+                  kPeak);
+  }
+
+  void draw_prices() {
+    for (const PriceStep& step : prices_) {
+      const double y = worth_.y_of(step.milliseconds);
+      const double from = x_of(step.from_bytes);
+      const double to = x_of(step.to_bytes);
+      picture_.line({from, y}, {to, y}, step.is_certain ? kPrice : kNoisyPrice);
+      picture_.text({(from + to) / 2, y - 6}, printed("%.3g", step.milliseconds), kPriceWords);
+    }
+    if (std::any_of(prices_.begin(), prices_.end(),
+                    [](const PriceStep& step) { return !step.is_certain; })) {
+      picture_.text({kRight, kPricesTop - 8}, "pale: less than the spread of the rounds",
+                    concat(kTickWords, " text-anchor=\"end\""));
+    }
   }
 
   void draw_refused() {
@@ -181,12 +280,13 @@ class Plot {
   }
 
   const train::PriceCurve& curve_;
+  const std::vector<PriceStep> prices_;
   SvgPicture picture_;
   Unit unit_{};
-  // Ends of the axes: ratios, and budgets in units, from 0 on.
-  double lowest_ = 1;
-  double highest_ = 1;
+  // Where the axis of memory ends, in units; it begins at 0.
   double widest_ = 1;
+  Panel times_{};
+  Panel worth_{};
 };
 
 }  // namespace

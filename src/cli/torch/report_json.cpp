@@ -18,6 +18,7 @@ void put_stats(nlohmann::json& to, const SessionStats& stats) {
   to["recompute_seconds"] = stats.recompute_seconds;
   to["bytes_to_host"] = stats.bytes_to_host;
   to["bytes_to_disk"] = stats.bytes_to_disk;
+  to["stall_seconds"] = stats.stall_seconds;
   to["plan_seconds"] = stats.plan_seconds;
 }
 
@@ -52,7 +53,9 @@ nlohmann::json verdict_json(const train::Verdict& verdict) {
   nlohmann::json json = report_json(verdict.report);
   json["steps"] = verdict.compared_steps;
   json.erase("steps_of_this_run");
-  json["identical"] = !verdict.difference;
+  // Of a part of the steps nobody knows.
+  const bool is_known = verdict.difference || !verdict.report.was_interrupted;
+  json["identical"] = is_known ? nlohmann::json(!verdict.difference) : nlohmann::json(nullptr);
   put(json, "plain_step_seconds", verdict.plain_step_seconds);
   if (verdict.plain_step_seconds && verdict.report.step_seconds) {
     json["overhead"] = *verdict.report.step_seconds / *verdict.plain_step_seconds - 1;

@@ -12,6 +12,7 @@
 namespace lowtide::cli {
 
 nlohmann::json report_json(const train::Report& report);
+// "identical" is null if fewer steps were compared than asked for and nothing was found in these.
 nlohmann::json verdict_json(const train::Verdict& verdict);
 
 }  // namespace lowtide::cli

@@ -21,6 +21,8 @@ namespace lowtide::cli {
 namespace {
 
 constexpr const char* kRate = "--lr";
+constexpr const char* kSchedule = "--schedule";
+constexpr const char* kWarmUp = "--warmup";
 constexpr const char* kTrainingGroup = "Training";
 constexpr const char* kMemoryGroup = "Memory";
 
@@ -41,16 +43,43 @@ std::string resolve_device(const std::string& device) {
   throw UsageError("unknown device '" + device + "'; known are cpu, cuda and cuda:N");
 }
 
+bool is_given(const CLI::App& verb, const char* option) {
+  const CLI::Option* found = verb.get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+// The schedule, and what of it was named.
+void resolve_schedule(const CLI::App& verb, const RunChoice& choice, train::RunOptions& run) {
+  train::Schedule& schedule = run.training.schedule;
+  schedule.kind = train::parse_schedule(choice.schedule);
+  if (is_given(verb, kSchedule)) run.asked.kind = schedule.kind;
+  if (is_given(verb, kWarmUp)) run.asked.warm_up_steps = schedule.warm_up_steps;
+  if (is_given(verb, kRate)) {
+    run.asked.rate = schedule.rate;
+  } else {
+    schedule.rate = train::default_rate(run.training.optimizer);
+  }
+}
+
 }  // namespace
 
 void add_size_options(CLI::App& verb, zoo::ModelOptions& model) {
   const char* const group = "Model";
+  add(verb, "--channels", model.channels, "Channels of pictures", "N")->group(group);
   add(verb, "--size", model.size, "Height and width of pictures", "N")->group(group);
   add(verb, "--classes", model.classes, "Classes (default: those of the data)", "N")->group(group);
   add(verb, "--layers", model.layers, "Layers", "N")->group(group);
   add(verb, "--width", model.width, "Channels or features", "N")->group(group);
   add(verb, "--heads", model.heads, "Heads of attention", "N")->group(group);
   add(verb, "--context", model.context, "Tokens in a text", "N")->group(group);
+  add(verb, "--vocabulary", model.vocabulary, "Different tokens (default: those of the data)", "N")
+      ->group(group);
+  add(verb, "--auxiliary", model.auxiliary,
+      "on or off: whether heads on the way have their part in the loss (default: on, for a model "
+      "that has them)",
+      "NAME")
+      ->check(one_of({"on", "off"}))
+      ->group(group);
   add(verb, "--dropout", model.dropout, "Share of activations that is left out", "X")->group(group);
 }
 
@@ -107,10 +136,10 @@ void add_rate_options(CLI::App& verb, RunChoice& choice) {
   add(verb, kRate, schedule.rate, "Learning rate (default: 0.05 for sgd, else 0.001)", "X")
       ->check(positive_number())
       ->group(kTrainingGroup);
-  add(verb, "--schedule", choice.schedule, "constant, cosine or step (default: constant)", "NAME")
+  add(verb, kSchedule, choice.schedule, "constant, cosine or step (default: constant)", "NAME")
       ->check(one_of({"constant", "cosine", "step"}))
       ->group(kTrainingGroup);
-  add(verb, "--warmup", schedule.warm_up_steps, "Steps in which the rate grows", "N")
+  add(verb, kWarmUp, schedule.warm_up_steps, "Steps in which the rate grows", "N")
       ->check(whole_number(0))
       ->group(kTrainingGroup);
 }
@@ -129,6 +158,10 @@ void add_means_options(CLI::App& verb, RunChoice& choice) {
       ->group(group);
   verb.add_flag("--no-recompute", choice.is_only_moved,
                 "Values are only moved, never computed again")
+      ->group(group);
+  add(verb, "--host-cap", memory.host_cap,
+      "Host memory for moved values: 8GiB, 512MiB (default: half of the machine's)", "SIZE")
+      ->check(not_empty())
       ->group(group);
   add(verb, "--spill-dir", memory.spill_dir, "A folder on a fast disk, for the tier disk", "DIR")
       ->check(not_empty())
@@ -156,10 +189,7 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
   run.memory.may_recompute = !choice.is_only_moved;
   training.has_bf16 = choice.amp == "bf16";
   training.device = resolve_device(training.device);
-  training.schedule.kind = train::parse_schedule(choice.schedule);
-  const CLI::Option* rate = verb.get_option_no_throw(kRate);
-  if (rate == nullptr || rate->count() == 0)
-    training.schedule.rate = train::default_rate(training.optimizer);
+  resolve_schedule(verb, choice, run);
   try {
     static_cast<void>(train::input_of(training.model));
     static_cast<void>(train::session_options(run.memory, 0, training.device));

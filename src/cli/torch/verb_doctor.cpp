@@ -57,22 +57,31 @@ std::string disk_text(const DiskFacts& disk) {
                 " read, by ", disk.io, disk.is_direct ? "" : " through the kernel's cache");
 }
 
+std::string driver_text(const Checkup& checkup) {
+  if (checkup.cuda_version == 0) return "none";
+  return concat(checkup.driver_version.empty() ? "of unknown version" : checkup.driver_version,
+                ", CUDA up to ", cuda_version_text(checkup.cuda_version));
+}
+
 void add_host(FactList& facts, const HostFacts& host) {
   facts.add("torch", concat(host.torch_loaded.empty() ? "of unknown version" : host.torch_loaded,
                             ", built with ", host.torch_built));
   facts.add("processors",
             concat(host.processors, "; torch uses ", host.threads, " for an op on the CPU"));
-  facts.add("memory", concat(format_bytes(host.memory_bytes), "; a process may lock ",
-                             host.lock_limit_bytes ? format_bytes(*host.lock_limit_bytes)
-                                                   : std::string("all of it")));
+  facts.add("memory",
+            concat(format_bytes(host.memory.total_bytes),
+                   host.memory.limit_bytes ? ", of which this control group may take " +
+                                                 format_bytes(*host.memory.limit_bytes)
+                                           : std::string(),
+                   ", ", format_bytes(host.memory.free_bytes), " free; a process may lock ",
+                   host.lock_limit_bytes ? format_bytes(*host.lock_limit_bytes)
+                                         : std::string("all of it")));
 }
 
 std::string text_of(const Checkup& checkup, const std::vector<Lack>& lacks, const Style& style) {
   FactList facts(style);
   add_host(facts, checkup.host);
-  facts.add("driver", checkup.cuda_version == 0
-                          ? std::string("none")
-                          : "CUDA up to " + cuda_version_text(checkup.cuda_version));
+  facts.add("driver", driver_text(checkup));
   if (checkup.gpus.empty()) facts.add("GPU", "none");
   for (const GpuCheck& gpu : checkup.gpus) facts.add("GPU", gpu_text(gpu));
   facts.add("io_uring", checkup.may_use_uring ? "allowed" : "not there or not allowed");
@@ -129,8 +138,13 @@ json json_of(const Checkup& checkup, const std::vector<Lack>& lacks) {
       {"torch_loaded", host.torch_loaded},
       {"processors", host.processors},
       {"threads", host.threads},
-      {"memory_bytes", host.memory_bytes},
+      {"memory_bytes", host.memory.total_bytes},
+      {"memory_limit_bytes",
+       host.memory.limit_bytes ? json(*host.memory.limit_bytes) : json(nullptr)},
+      {"memory_free_bytes", host.memory.free_bytes},
       {"lock_limit_bytes", host.lock_limit_bytes ? json(*host.lock_limit_bytes) : json(nullptr)},
+      {"driver_version",
+       checkup.driver_version.empty() ? json(nullptr) : json(checkup.driver_version)},
       {"driver_cuda",
        checkup.cuda_version == 0 ? json(nullptr) : json(cuda_version_text(checkup.cuda_version))},
       {"gpus", gpus_json(checkup)},

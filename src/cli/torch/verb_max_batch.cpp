@@ -51,6 +51,17 @@ Table::Row row_of(const char* name, const train::BatchTry& tried) {
            std::to_string(tried.evictions)}};
 }
 
+// How far the fastest was looked for.
+std::string fastest_text(const train::MaxBatch& found) {
+  std::string nearest;
+  for (const std::int64_t batch : {found.tried_below, found.tried_above}) {
+    if (batch == 0) continue;
+    nearest += base::concat(nearest.empty() ? "" : " and ", batch);
+  }
+  return base::concat("\nThe fastest is that of ", found.tries.size(), " batches that were tried",
+                      nearest.empty() ? "" : "; the nearest others are " + nearest, ".\n");
+}
+
 std::string text_of(const train::MaxBatch& found, const Style& style) {
   Table table({{"within " + base::format_bytes(found.budget_bytes)},
                {"batch", Align::kRight},
@@ -68,6 +79,14 @@ std::string text_of(const train::MaxBatch& found, const Style& style) {
   std::string text = table.text(style);
   if (found.plain && !found.plain->is_inside_session) {
     text += "\nThe plain batch was timed without Lowtide.\n";
+  }
+  text += fastest_text(found);
+  if (found.asked_bytes != found.budget_bytes) {
+    text += base::concat("\nThe budget was ", base::format_bytes(found.asked_bytes),
+                         ", but this machine has no more free than that.\n");
+  }
+  if (!found.failure.empty()) {
+    text += "\nThe search broke off, so larger or faster batches may work: " + found.failure + "\n";
   }
   if (found.managed.batch == found.most) {
     text += base::concat("\nNo larger batch was tried: ", found.most,
@@ -94,17 +113,22 @@ json try_json(const train::BatchTry& tried) {
 json json_of(const train::MaxBatch& found) {
   json tries = json::array();
   for (const train::BatchTry& tried : found.tries) tries.push_back(try_json(tried));
-  return {{"model", found.training.model},
-          {"data", found.training.data},
-          {"device", found.training.device},
-          {"optimizer", found.training.optimizer},
-          {"policy", found.policy},
-          {"budget_bytes", found.budget_bytes},
-          {"most", found.most},
-          {"plain", found.plain ? try_json(*found.plain) : json(nullptr)},
-          {"managed", try_json(found.managed)},
-          {"fastest", try_json(found.fastest)},
-          {"tries", std::move(tries)}};
+  json result = {{"model", found.training.model},
+                 {"data", found.training.data},
+                 {"device", found.training.device},
+                 {"optimizer", found.training.optimizer},
+                 {"policy", found.policy},
+                 {"budget_bytes", found.budget_bytes},
+                 {"most", found.most},
+                 {"plain", found.plain ? try_json(*found.plain) : json(nullptr)},
+                 {"managed", try_json(found.managed)},
+                 {"fastest", try_json(found.fastest)},
+                 {"tries", std::move(tries)}};
+  if (found.asked_bytes != found.budget_bytes) result["asked_budget_bytes"] = found.asked_bytes;
+  if (found.tried_below > 0) result["tried_below_fastest"] = found.tried_below;
+  if (found.tried_above > 0) result["tried_above_fastest"] = found.tried_above;
+  if (!found.failure.empty()) result["failure"] = found.failure;
+  return result;
 }
 
 ExitCode run_max_batch(const CLI::App& verb, const MaxBatchChoice& choice, Console& console) {
@@ -123,7 +147,9 @@ ExitCode run_max_batch(const CLI::App& verb, const MaxBatchChoice& choice, Conso
     return ExitCode::kInterrupted;
   }
   console.out << (choice.json ? json_of(*found).dump(1) + "\n" : text_of(*found, console.style));
-  return ExitCode::kDone;
+  if (found->failure.empty()) return ExitCode::kDone;
+  print_error(console.err, "the device failed, so the search broke off: " + found->failure);
+  return ExitCode::kFailed;
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ std::string report_text(const train::Report& report, const Style& style) {
                                        report.evaluation->examples, " examples, loss ",
                                        report.evaluation->loss));
   }
+  if (report.stats.peak_bytes == 0) return facts.text();  // stopped before a session was open
   std::string memory = base::format_bytes(report.stats.peak_bytes) + " at most";
   if (report.budget_bytes > 0) memory += " of " + base::format_bytes(report.budget_bytes);
   if (report.plain_peak_bytes) {
@@ -55,12 +56,18 @@ std::string report_text(const train::Report& report, const Style& style) {
   return facts.text();
 }
 
-void say_interrupted(const train::Report& report, Console& console) {
-  console.err << "stopped after step " << report.steps_done << "; "
-              << (report.checkpoint.empty()
-                      ? "nothing was kept, for want of --checkpoint"
-                      : "go on with --resume; the checkpoint is " + report.checkpoint)
-              << std::endl;
+// Where a checkpoint was asked for there is one, unless no step was taken yet.
+std::string kept_text(const train::Report& report, bool has_folder) {
+  if (!report.checkpoint.empty()) {
+    return "go on with --resume; the checkpoint is " + report.checkpoint;
+  }
+  return has_folder ? "there is nothing to keep yet" : "nothing was kept, for want of --checkpoint";
+}
+
+void say_interrupted(const train::Report& report, bool has_folder, Console& console) {
+  console.err << (report.steps_done == 0 ? std::string("stopped before the first step")
+                                         : base::concat("stopped after step ", report.steps_done))
+              << "; " << kept_text(report, has_folder) << std::endl;
 }
 
 struct TrainChoice : RunChoice {
@@ -88,7 +95,7 @@ ExitCode run_train(const CLI::App& verb, const TrainChoice& choice, Console& con
   console.out << (choice.json ? report_json(report).dump(1) + "\n"
                               : report_text(report, console.style));
   if (!report.was_interrupted) return ExitCode::kDone;
-  say_interrupted(report, console);
+  say_interrupted(report, !options.checkpoint.empty(), console);
   return ExitCode::kInterrupted;
 }
 

@@ -6,14 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
-#include "base/check.h"
-#include "cli/figures.h"
 #include "cli/option_checks.h"
 #include "cli/torch/report_json.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
 #include "cli/torch/verbs.h"
+#include "cli/torch/verdict_text.h"
 #include "train/verify.h"
 
 namespace lowtide::cli {
@@ -26,35 +24,9 @@ constexpr const char* kExamples =
     "  lowtide verify gpt --layers 2 --width 64 --heads 2 --context 64 --budget 60% --steps 5\n"
     "\nCompared after every step: loss, gradients, parameters, buffers, the optimizer's states "
     "and\n"
-    "the random generators'. Exit code 0: identical, 1: not.";
-
-std::string difference_text(const train::Difference& difference) {
-  std::string text =
-      base::concat("different after step ", difference.step, ": ", difference.tensor);
-  if (const auto& element = difference.element) {
-    text += base::concat(", element ", element->element, ": plain ", element->wanted, ", managed ",
-                         element->got);
-  }
-  return text;
-}
-
-std::string verdict_text(const train::Verdict& verdict) {
-  const train::Report& report = verdict.report;
-  std::string text = verdict.difference
-                         ? difference_text(*verdict.difference)
-                         : base::concat("identical over ", verdict.compared_steps,
-                                        verdict.compared_steps == 1 ? " step" : " steps");
-  text += base::concat("\n", base::format_bytes(report.stats.peak_bytes), " at most of ",
-                       base::format_bytes(report.budget_bytes), "; plain ",
-                       base::format_bytes(report.plain_peak_bytes.value_or(0)), "\n");
-  if (report.step_seconds && verdict.plain_step_seconds) {
-    text += base::concat(
-        base::format_seconds(*report.step_seconds), " a step; plain ",
-        base::format_seconds(*verdict.plain_step_seconds), " (",
-        format_overhead(overhead(*verdict.plain_step_seconds, *report.step_seconds)), ")\n");
-  }
-  return text;
-}
+    "the random generators'. Exit code 0: identical, 1: different (with --json that says\n"
+    "\"identical\": false; a failure prints no JSON), 3: the budget cannot be kept, 130: "
+    "interrupted.";
 
 ExitCode run_verify(const CLI::App& verb, const RunChoice& choice, Console& console) {
   const train::RunOptions options = resolve(verb, choice);
@@ -62,8 +34,7 @@ ExitCode run_verify(const CLI::App& verb, const RunChoice& choice, Console& cons
   run_with_progress(console, options.training.batch,
                     [&](const train::Hooks& hooks) { verdict = train::verify(options, hooks); });
   console.out << (choice.json ? verdict_json(verdict).dump(1) + "\n" : verdict_text(verdict));
-  if (verdict.difference) return ExitCode::kFailed;
-  return verdict.report.was_interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
+  return exit_code_of(verdict);
 }
 
 }  // namespace
