@@ -161,7 +161,7 @@ class Compare(ProgramTest):
                             "--policy", "keep_all,capuchin")
         self.assertRegex(text, r"100 %, 600 B +\* keep_all +0\.0 % +\S+ s +600 B")
         self.assertRegex(text, r"80 %, 480 B +\* capuchin +\S+ %")
-        self.assertRegex(text, r"\n +keep_all +refused \(min 600 B\): ")
+        self.assertRegex(text, r"\n +keep_all +refused \(min 600 B\) in \S+ \S+: ")
         self.assertNotIn("\x1b", text)
 
     def test_json_has_a_row_for_each_budget_and_policy(self):
