@@ -41,6 +41,29 @@ struct OptionInfo {
   std::string help;
 };
 
+/// What it takes to make a policy's plans, or to carry them out.
+enum class Need : std::uint8_t {
+  kReplays,          ///< ops that are carried out again
+  kHostMemory,       ///< the first tier, where values are moved to
+  kDisk,             ///< a tier behind host memory
+  kSolver,           ///< HiGHS, while planning
+  kCodecs,           ///< storages that name how they can be encoded
+  kImplementations,  ///< ops with several implementations, one of which the plan chooses
+  kSplit,            ///< ops carried out in sub-batches
+  kOrder,            ///< another order of the ops
+  kPlacement,        ///< addresses or pools of its choice
+};
+std::string_view to_string(Need need);
+
+/// Whether the engine carries out what needs this; else only the simulator does.
+bool engine_has(Need need);
+
+struct PolicyNeed {
+  Need need = Need::kReplays;
+  /// With which option, or for which traces; empty: always.
+  std::string when{};
+};
+
 /// One row of the catalogue.
 struct PolicyInfo {
   std::string name;
@@ -50,9 +73,15 @@ struct PolicyInfo {
   /// that saves none but finds addresses.
   std::string mechanisms;
   std::string summary;
-  std::vector<OptionInfo> options;
-  /// Whether the runtime can carry its plans out; else only the simulator can.
+  /// What it does well and badly on recorded steps, and why: docs/policies.md has the figures.
+  std::string does_well{};
+  std::string does_badly{};
+  std::string why{};
+  std::vector<PolicyNeed> needs{};
+  /// Whether the engine carries its plans out, where no need that has a condition asks for more;
+  /// else only the simulator does. The catalogue derives it from the needs.
   bool executable = true;
+  std::vector<OptionInfo> options;
   /// Throws InvalidInput for an option that is not in the list or has a bad value.
   std::unique_ptr<Policy> (*make)(const PolicyOptions& options);
 };

@@ -27,9 +27,11 @@ ComparedPlan compare_one(const PlainStep& step, const Planner& planner, const st
                       .budget = budget,
                       .budget_bytes = budget_from(budget, step.memory.plain_peak_bytes)};
   const auto outcome = plan_step(step, planner, result.budget_bytes, progress);
-  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
-    result.refusal = *refusal;
-    result.summary = refusal_json(step, result.policy, result.budget_bytes, *refusal);
+  if (const auto* refused = std::get_if<RefusedStep>(&outcome)) {
+    result.refusal = refused->refusal;
+    result.plan_seconds = refused->plan_seconds;
+    result.was_stopped = refused->was_stopped;
+    result.summary = refusal_json(step, result.policy, result.budget_bytes, *refused);
     return result;
   }
   const PlannedStep& planned = std::get<PlannedStep>(outcome);
@@ -41,6 +43,7 @@ ComparedPlan compare_one(const PlainStep& step, const Planner& planner, const st
   result.moved_bytes = bytes_moved(timeline);
   result.recompute_seconds = timeline.recompute_seconds;
   result.plan_seconds = planned.plan_seconds;
+  result.was_stopped = planned.was_stopped;
   result.summary = summary_json(step, planned);
   return result;
 }
@@ -68,7 +71,7 @@ Table::Row row_of(const ComparedPlan& plan, bool is_first) {
   row.cells = {is_first ? budget_label(plan) : "", concat(plan.is_best ? "* " : "  ", plan.policy)};
   if (plan.refusal) {
     row.cells.push_back(concat("refused (min ", format_bytes(plan.refusal->smallest_budget_bytes),
-                               "): ", plan.refusal->reason));
+                               ") in ", planned_in(plan), ": ", plan.refusal->reason));
     return row;
   }
   for (std::string& cell : std::vector<std::string>{
@@ -76,13 +79,17 @@ Table::Row row_of(const ComparedPlan& plan, bool is_first) {
            format_bytes(plan.peak_bytes),
            plan.moved_bytes == 0 ? "-" : format_bytes(plan.moved_bytes),
            plan.recompute_seconds <= 0 ? "-" : format_seconds(plan.recompute_seconds),
-           format_seconds(plan.plan_seconds)}) {
+           planned_in(plan)}) {
     row.cells.push_back(std::move(cell));
   }
   return row;
 }
 
 }  // namespace
+
+std::string planned_in(const ComparedPlan& plan) {
+  return concat(format_seconds(plan.plan_seconds), plan.was_stopped ? " (stopped)" : "");
+}
 
 std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Planner>& planners,
                                   const std::vector<std::string>& budgets, Console& console) {

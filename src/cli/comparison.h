@@ -22,7 +22,7 @@ struct ComparedPlan {
   // As on the command line ("60%"), and what that is.
   std::string budget;
   std::int64_t budget_bytes = 0;
-  // If set, the figures below mean nothing.
+  // If set, the figures below mean nothing, but for how long it took to find out.
   std::optional<Refusal> refusal{};
   // The quickest under this budget; of equally quick ones that with the lowest peak.
   bool is_best = false;
@@ -32,6 +32,8 @@ struct ComparedPlan {
   std::int64_t moved_bytes = 0;
   double recompute_seconds = 0;
   double plan_seconds = 0;
+  // It would have searched on, but for --think.
+  bool was_stopped = false;
   // What `lowtide plan --json` would print.
   nlohmann::json summary{};
 };
@@ -45,6 +47,9 @@ std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Plann
 // Sorts the plans of each budget and marks the first of them. Requires: plans for the same budget
 // stand together.
 void rank(std::vector<ComparedPlan>& plans);
+
+// How long the policy took: "4.1 s", or "4.1 s (stopped)" if --think ended its search.
+std::string planned_in(const ComparedPlan& plan);
 
 std::string comparison_text(const PlainStep& step, const std::vector<ComparedPlan>& plans,
                             const Style& style);

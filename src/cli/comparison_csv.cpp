@@ -17,10 +17,11 @@ using base::printed;
 std::string number(double value) { return printed("%.9g", value); }
 
 std::string figures(const ComparedPlan& plan) {
-  if (plan.refusal) return ",,,,,,";
+  const std::string planning =
+      concat(number(plan.plan_seconds), ",", plan.was_stopped ? 1 : 0, ",");
+  if (plan.refusal) return ",,,,," + planning;
   return concat(number(plan.step_seconds), ",", number(plan.overhead), ",", plan.peak_bytes, ",",
-                plan.moved_bytes, ",", number(plan.recompute_seconds), ",",
-                number(plan.plan_seconds), ",");
+                plan.moved_bytes, ",", number(plan.recompute_seconds), ",", planning);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ std::string figures(const ComparedPlan& plan) {
 std::string comparison_csv_head() {
   return "trace,machine,plain_peak_bytes,plain_step_seconds,budget,budget_bytes,policy,best,"
          "refused,step_seconds,overhead,peak_bytes,moved_bytes,recompute_seconds,plan_seconds,"
-         "smallest_budget_bytes,reason\n";
+         "stopped_early,smallest_budget_bytes,reason\n";
 }
 
 std::string comparison_csv(const PlainStep& step, const std::vector<ComparedPlan>& plans) {

@@ -61,13 +61,12 @@ std::string row_of(const ComparedPlan& plan, bool is_first) {
                             "</td><td>", plan.policy, "</td>");
   if (plan.refusal) {
     return concat(text, "<td class=\"why\" colspan=\"6\">refused (min ",
-                  format_bytes(plan.refusal->smallest_budget_bytes),
-                  "): ", base::markup_escaped(plan.refusal->reason), "</td></tr>\n");
+                  format_bytes(plan.refusal->smallest_budget_bytes), ") in ", planned_in(plan),
+                  ": ", base::markup_escaped(plan.refusal->reason), "</td></tr>\n");
   }
-  for (const std::string& cell :
-       {format_overhead(plan.overhead), format_seconds(plan.step_seconds),
-        format_bytes(plan.peak_bytes), format_bytes(plan.moved_bytes),
-        format_seconds(plan.recompute_seconds), format_seconds(plan.plan_seconds)}) {
+  for (const std::string& cell : {format_overhead(plan.overhead), format_seconds(plan.step_seconds),
+                                  format_bytes(plan.peak_bytes), format_bytes(plan.moved_bytes),
+                                  format_seconds(plan.recompute_seconds), planned_in(plan)}) {
     text += concat("<td>", cell, "</td>");
   }
   return text + "</tr>\n";

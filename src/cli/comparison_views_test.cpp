@@ -48,17 +48,29 @@ std::vector<ComparedPlan> small_comparison() {
   plans[0].is_best = true;
   plans.push_back(planned("capuchin", "60%", 120, 0));
   plans.back().refusal = Refusal{"too <small>, \"really\"", 150};
+  plans.back().plan_seconds = 2.5;
+  plans.back().was_stopped = true;
   return plans;
 }
 
 TEST(ComparisonCsv, HasAFieldForEachColumnAndQuotesWhatNeedsIt) {
   const PlainStep step = small_step();
   const std::string rows = comparison_csv(step, small_comparison());
-  EXPECT_THAT(rows, HasSubstr("a<b,unit,200,1,80%,160,dtr,1,0,1.02,0.02,0,0,0,0,,\n"));
-  EXPECT_THAT(rows, HasSubstr("60%,120,capuchin,0,1,,,,,,,150,\"too <small>, \"\"really\"\"\"\n"));
+  EXPECT_THAT(rows, HasSubstr("a<b,unit,200,1,80%,160,dtr,1,0,1.02,0.02,0,0,0,0,0,,\n"));
+  EXPECT_THAT(rows,
+              HasSubstr("60%,120,capuchin,0,1,,,,,,2.5,1,150,\"too <small>, \"\"really\"\"\"\n"));
   const std::string head = comparison_csv_head();
   const std::string first = rows.substr(0, rows.find('\n'));
   EXPECT_EQ(std::count(head.begin(), head.end(), ','), std::count(first.begin(), first.end(), ','));
+}
+
+TEST(ComparisonText, SaysHowLongAPolicyTookAndWhetherItWasStopped) {
+  std::vector<ComparedPlan> plans = small_comparison();
+  plans[1].plan_seconds = 7;
+  plans[1].was_stopped = true;
+  const std::string text = comparison_text(small_step(), plans, Style{});
+  EXPECT_THAT(text, HasSubstr("7 s (stopped)"));
+  EXPECT_THAT(text, HasSubstr("refused (min 150 B) in 2.5 s (stopped): too <small>"));
 }
 
 TEST(ComparisonPlot, HasALineForEachPolicyThatPlans) {
@@ -82,6 +94,7 @@ TEST(ComparisonPlot, OfRefusalsAloneHasNoLine) {
 TEST(ComparisonPage, IsWholeAndEscaped) {
   const std::string page = comparison_page(comparison_section(small_step(), small_comparison()));
   EXPECT_THAT(page, HasSubstr("<h2>a&lt;b</h2>"));
+  EXPECT_THAT(page, HasSubstr("refused (min 150 B) in 2.5 s (stopped): too &lt;"));
   EXPECT_THAT(page, HasSubstr("too &lt;small&gt;, &quot;really&quot;"));
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
   EXPECT_THAT(page, HasSubstr("</html>"));

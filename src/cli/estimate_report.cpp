@@ -63,9 +63,9 @@ void decide_fit(StepEstimate& step, const EstimatePlace& place) {
   Planner planner = make_planner(kDefaultPolicy, {});
   planner.think_seconds = kThinkSeconds;
   const auto outcome = plan_step(plain, planner, place.budget_bytes);
-  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
+  if (const auto* refused = std::get_if<RefusedStep>(&outcome)) {
     step.fit = Fit::kDoesNot;
-    step.smallest_budget_bytes = refusal->smallest_budget_bytes;
+    step.smallest_budget_bytes = refused->refusal.smallest_budget_bytes;
     return;
   }
   step.fit = Fit::kFitsWithLowtide;

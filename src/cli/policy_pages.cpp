@@ -29,10 +29,32 @@ std::size_t page_width(const Style& style) {
   return static_cast<std::size_t>(std::clamp(style.columns, kNarrowest, kWidest));
 }
 
-// What carrying out its plans takes.
-std::string plans_need(const PolicyInfo& info) {
-  return info.executable ? "only what eager torch can carry out"
-                         : "for the simulator only: eager torch cannot carry them out";
+// Who carries its plans out.
+std::string carried_out_by(const PolicyInfo& info) {
+  return info.executable ? "the engine carries them out" : "only simulated";
+}
+
+// "host memory; codecs (where storages name any; then only simulated)".
+std::string needs_text(const PolicyInfo& info) {
+  std::string text;
+  for (const PolicyNeed& need : info.needs) {
+    std::string condition = need.when;
+    if (!engine_has(need.need))
+      condition += condition.empty() ? "only simulated" : "; only simulated";
+    text += base::concat(text.empty() ? "" : "; ", to_string(need.need),
+                         condition.empty() ? "" : " (" + condition + ")");
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+json needs_json(const PolicyInfo& info) {
+  json needs = json::array();
+  for (const PolicyNeed& need : info.needs) {
+    needs.push_back({{"need", to_string(need.need)},
+                     {"when", need.when},
+                     {"engine_has", engine_has(need.need)}});
+  }
+  return needs;
 }
 
 }  // namespace
@@ -64,7 +86,9 @@ std::string policy_page(const PolicyInfo& info, const Style& style) {
   };
   std::string text = field("name", info.name) + field("summary", info.summary) +
                      field("mechanisms", info.mechanisms) + field("paper", or_dash(info.paper)) +
-                     field("plans", plans_need(info));
+                     field("plans", carried_out_by(info)) + field("needs", needs_text(info)) +
+                     field("well", info.does_well) + field("badly", info.does_badly) +
+                     field("why", info.why);
   if (info.options.empty()) return text + field("options", "none");
   text += bold("options", style) + "\n";
   for (const OptionInfo& option : info.options) {
@@ -76,8 +100,10 @@ std::string policy_page(const PolicyInfo& info, const Style& style) {
 
 std::string policy_markdown(const PolicyInfo& info) {
   std::string text =
-      base::concat("## `", info.name, "`\n\n", info.summary, "\n\n- Mechanisms: ", info.mechanisms,
-                   "\n- Paper: ", or_dash(info.paper), "\n- Plans: ", plans_need(info), "\n");
+      base::concat("### `", info.name, "`\n\n", info.summary, "\n\n- Mechanisms: ", info.mechanisms,
+                   "\n- Paper: ", or_dash(info.paper), "\n- Plans: ", carried_out_by(info),
+                   "\n- Needs: ", needs_text(info), "\n- Does well: ", info.does_well,
+                   "\n- Does badly: ", info.does_badly, "\n- Why: ", info.why, "\n");
   if (info.options.empty()) return text;
   text += "\n| option | default | meaning |\n|---|---|---|\n";
   for (const OptionInfo& option : info.options) {
@@ -89,9 +115,9 @@ std::string policy_markdown(const PolicyInfo& info) {
 
 std::string catalogue_markdown() {
   std::string text =
-      "# Policies\n\n"
-      "Printed from the catalogue by `lowtide policies --markdown`; do not edit.\n\n"
-      "| policy | saves memory by | paper | summary |\n|---|---|---|---|\n";
+      "## The catalogue\n\n"
+      "Who carries plans out is the engine, or only the simulator.\n\n"
+      "| policy | saves memory by | carried out by | paper | summary |\n|---|---|---|---|---|\n";
   for (const PolicyInfo& info : catalogue()) {
     text += base::concat("| [`", info.name, "`](#", info.name, ") | ", escaped(info.mechanisms),
                          " | ", escaped(or_dash(info.paper)), " | ", escaped(info.summary), " |\n");
@@ -106,8 +132,11 @@ json policy_json(const PolicyInfo& info) {
     options.push_back(
         {{"name", option.name}, {"default", option.default_value}, {"help", option.help}});
   }
-  return {{"name", info.name},       {"mechanisms", info.mechanisms}, {"paper", info.paper},
-          {"summary", info.summary}, {"executable", info.executable}, {"options", options}};
+  return {
+      {"name", info.name},       {"mechanisms", info.mechanisms}, {"paper", info.paper},
+      {"summary", info.summary}, {"does_well", info.does_well},   {"does_badly", info.does_badly},
+      {"why", info.why},         {"executable", info.executable}, {"needs", needs_json(info)},
+      {"options", options}};
 }
 
 json catalogue_json() {

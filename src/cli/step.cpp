@@ -69,9 +69,9 @@ Planner make_planner(const std::string& name, const std::vector<std::string>& op
   }
 }
 
-std::variant<PlannedStep, Refusal> plan_step(const PlainStep& step, const Planner& planner,
-                                             std::int64_t budget_bytes,
-                                             const std::function<void(double)>& progress) {
+std::variant<PlannedStep, RefusedStep> plan_step(const PlainStep& step, const Planner& planner,
+                                                 std::int64_t budget_bytes,
+                                                 const std::function<void(double)>& progress) {
   using Clock = std::chrono::steady_clock;
   Problem problem = step.problem(budget_bytes);
   const Clock::time_point start = Clock::now();
@@ -88,7 +88,9 @@ std::variant<PlannedStep, Refusal> plan_step(const PlainStep& step, const Planne
   PlanOutcome outcome = planner.policy->plan(problem);
   const double plan_seconds = taken_seconds();
   problem.should_stop = nullptr;
-  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) return *refusal;
+  if (Refusal* refusal = std::get_if<Refusal>(&outcome)) {
+    return RefusedStep{std::move(*refusal), plan_seconds, was_stopped};
+  }
   Plan& plan = std::get<Plan>(outcome);
   const Verdict verdict = verify(problem, plan);
   LT_CHECK(verdict.ok(), "policy ", planner.info->name, " made a plan for ", step.trace->name(),
@@ -113,15 +115,17 @@ PlannedStep follow_nothing(const PlainStep& step) {
 }
 
 std::string refusal_message(const PlainStep& step, const std::string& policy,
-                            std::int64_t budget_bytes, const Refusal& refusal) {
+                            std::int64_t budget_bytes, const RefusedStep& refused) {
   const plan::MemoryBounds& memory = step.memory;
+  const Refusal& refusal = refused.refusal;
   const std::string hungriest =
       memory.working_set_op.valid() ? step.trace->op_name(memory.working_set_op) : "no op";
   return base::concat("no plan of ", policy, " fits ", base::format_bytes(budget_bytes), ": ",
                       refusal.reason, "; the smallest budget for ", policy, " is ",
                       base::format_bytes(refusal.smallest_budget_bytes), " (--budget ",
                       refusal.smallest_budget_bytes, "), and ", hungriest, " alone needs ",
-                      base::format_bytes(memory.working_set_bytes));
+                      base::format_bytes(memory.working_set_bytes),
+                      refused.was_stopped ? "; its search was stopped early" : "");
 }
 
 }  // namespace lowtide::cli

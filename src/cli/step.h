@@ -43,6 +43,14 @@ struct PlannedStep {
   bool was_stopped = false;
 };
 
+// A policy's refusal, and what it took.
+struct RefusedStep {
+  Refusal refusal;
+  double plan_seconds = 0;
+  // It might have found a plan, but for --think.
+  bool was_stopped = false;
+};
+
 // A policy with its options set.
 struct Planner {
   const PolicyInfo* info = nullptr;
@@ -59,9 +67,9 @@ Planner make_planner(const std::string& name, const std::vector<std::string>& op
 
 // Plans the step. A plan that verify() rejects throws InternalError: it is the policy's fault.
 // `progress` is told now and then for how many seconds a search has been at it.
-std::variant<PlannedStep, Refusal> plan_step(const PlainStep& step, const Planner& planner,
-                                             std::int64_t budget_bytes,
-                                             const std::function<void(double)>& progress = {});
+std::variant<PlannedStep, RefusedStep> plan_step(const PlainStep& step, const Planner& planner,
+                                                 std::int64_t budget_bytes,
+                                                 const std::function<void(double)>& progress = {});
 
 // The step under a plan from a file, within the plan's own budget. Throws InvalidInput, beginning
 // with the name of the file, if verify() rejects it.
@@ -72,6 +80,6 @@ PlannedStep follow_nothing(const PlainStep& step);
 
 // "no plan of dtr fits 1.00 GiB: ...": the budget, the reason, the hungriest op and what would do.
 std::string refusal_message(const PlainStep& step, const std::string& policy,
-                            std::int64_t budget_bytes, const Refusal& refusal);
+                            std::int64_t budget_bytes, const RefusedStep& refused);
 
 }  // namespace lowtide::cli

@@ -21,11 +21,11 @@ nlohmann::json summary_json(const PlainStep& plain, const PlannedStep& planned);
 nlohmann::json report_json(const PlainStep& plain, const PlannedStep& planned);
 
 nlohmann::json refusal_json(const PlainStep& plain, const std::string& policy,
-                            std::int64_t budget_bytes, const Refusal& refusal);
+                            std::int64_t budget_bytes, const RefusedStep& refused);
 
 // Says that no plan fits, on standard error and, if asked, as JSON too.
 ExitCode report_refusal(const PlainStep& plain, const Planner& planner, std::int64_t budget_bytes,
-                        const Refusal& refusal, bool as_json, Console& console);
+                        const RefusedStep& refused, bool as_json, Console& console);
 
 // The report for people, a fact a line.
 std::string report_text(const PlainStep& plain, const PlannedStep& planned, const Style& style);

@@ -108,24 +108,26 @@ json report_json(const PlainStep& plain, const PlannedStep& planned) {
 }
 
 json refusal_json(const PlainStep& plain, const std::string& policy, std::int64_t budget_bytes,
-                  const Refusal& refusal) {
+                  const RefusedStep& refused) {
   return {{"trace", plain.trace->name()},
           {"device", plain.machine.name},
           {"policy", policy},
           {"budget_bytes", budget_bytes},
           {"plain_peak_bytes", plain.memory.plain_peak_bytes},
           {"refused", true},
-          {"reason", refusal.reason},
-          {"smallest_budget_bytes", refusal.smallest_budget_bytes},
+          {"reason", refused.refusal.reason},
+          {"smallest_budget_bytes", refused.refusal.smallest_budget_bytes},
           {"working_set_bytes", plain.memory.working_set_bytes},
-          {"working_set_op", op_json(*plain.trace, plain.memory.working_set_op)}};
+          {"working_set_op", op_json(*plain.trace, plain.memory.working_set_op)},
+          {"plan_seconds", refused.plan_seconds},
+          {"stopped_early", refused.was_stopped}};
 }
 
 ExitCode report_refusal(const PlainStep& plain, const Planner& planner, std::int64_t budget_bytes,
-                        const Refusal& refusal, bool as_json, Console& console) {
+                        const RefusedStep& refused, bool as_json, Console& console) {
   const std::string& name = planner.info->name;
-  if (as_json) console.out << refusal_json(plain, name, budget_bytes, refusal).dump(1) << "\n";
-  print_error(console.err, refusal_message(plain, name, budget_bytes, refusal));
+  if (as_json) console.out << refusal_json(plain, name, budget_bytes, refused).dump(1) << "\n";
+  print_error(console.err, refusal_message(plain, name, budget_bytes, refused));
   return ExitCode::kDoesNotFit;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
+#include <chrono>
 #include <memory>
 #include <ostream>
 
@@ -70,14 +71,19 @@ ExitCode run_split(const PlanOptions& options, const Planner& planner, Console& 
   if (planner.info->name != "modnn") throw UsageError("--split goes with --policy modnn only");
   const PlainStep step = load_step(options.step, console);
   const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
+  const auto start = std::chrono::steady_clock::now();
   const policy::SplitStep split = policy::plan_modnn_split(
       step.problem(budget_bytes), parse_options(options.policy.options), kMostParts);
+  const double plan_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (const Refusal* refusal = std::get_if<Refusal>(&split.outcome)) {
-    return report_refusal(step, planner, budget_bytes, *refusal, options.step.json, console);
+    const RefusedStep refused{*refusal, plan_seconds};
+    return report_refusal(step, planner, budget_bytes, refused, options.step.json, console);
   }
   const PlainStep parts(split.split.problem.trace, step.machine);
-  const PlannedStep planned =
+  PlannedStep planned =
       follow_plan(parts, std::get<Plan>(split.outcome), "the step in sub-batches");
+  planned.plan_seconds = plan_seconds;
   put_output(options.split, trace::print_text(*parts.trace), console);
   put_plan(step, options, planned, console);
   console.err << summary_text(step, planned);
@@ -94,8 +100,8 @@ ExitCode run_plan(const PlanOptions& options, Console& console) {
     line.show_each_second(seconds, planner.info->name + " is searching");
   });
   line.show("");
-  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
-    return report_refusal(step, planner, budget_bytes, *refusal, options.step.json, console);
+  if (const auto* refused = std::get_if<RefusedStep>(&outcome)) {
+    return report_refusal(step, planner, budget_bytes, *refused, options.step.json, console);
   }
   const PlannedStep& planned = std::get<PlannedStep>(outcome);
   put_plan(step, options, planned, console);

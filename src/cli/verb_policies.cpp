@@ -24,7 +24,7 @@ constexpr const char* kExamples =
     "\nExamples:\n"
     "  lowtide policies            all of them\n"
     "  lowtide policies capuchin   one, with its options\n"
-    "  lowtide policies --markdown > docs/policies.md";
+    "  lowtide policies --markdown all of them for docs/policies.md";
 
 ExitCode run_policies(const PoliciesOptions& options, Console& console) {
   if (options.json && options.markdown) {
@@ -50,7 +50,7 @@ Verb add_policies(CLI::App& program) {
   CLI::App* verb = program.add_subcommand("policies", "List the policies and their options");
   verb->add_option("NAME", options->name, "Show this one with its options")->type_name("");
   add_json_option(*verb, options->json);
-  verb->add_flag("--markdown", options->markdown, "Print what docs/policies.md holds");
+  verb->add_flag("--markdown", options->markdown, "Print the catalogue of docs/policies.md");
   verb->footer(kExamples);
   return Verb{verb, [options](Console& console) { return run_policies(*options, console); }};
 }

@@ -96,9 +96,9 @@ void require_no_step_options(const ReportOptions& options) {
 
 // A step from a file as if it had been recorded: with the plan that the command line names, or one
 // made now.
-std::variant<report::RunRecord, Refusal> record_of(const PlainStep& step,
-                                                   const ReportOptions& options,
-                                                   const Planner& planner, Console& console) {
+std::variant<report::RunRecord, RefusedStep> record_of(const PlainStep& step,
+                                                       const ReportOptions& options,
+                                                       const Planner& planner, Console& console) {
   report::RunRecord record;
   record.title = step.trace->name();
   record.trace = step.trace;
@@ -113,7 +113,7 @@ std::variant<report::RunRecord, Refusal> record_of(const PlainStep& step,
   } else if (!options.budget.empty()) {
     auto outcome =
         plan_step(step, planner, budget_from(options.budget, step.memory.plain_peak_bytes));
-    if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) return *refusal;
+    if (const auto* refused = std::get_if<RefusedStep>(&outcome)) return *refused;
     record.plan = std::get<PlannedStep>(std::move(outcome)).plan;
   }
   if (record.plan) {
@@ -191,9 +191,9 @@ ExitCode run_report(const ReportOptions& options, Console& console) {
       load_machine(options.machine.empty() ? kMachine : options.machine, console.in);
   const PlainStep step(parse_trace(options.run, text), machine);
   const auto record = record_of(step, options, planner, console);
-  if (const Refusal* refusal = std::get_if<Refusal>(&record)) {
+  if (const auto* refused = std::get_if<RefusedStep>(&record)) {
     const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
-    return report_refusal(step, planner, budget_bytes, *refusal, options.json, console);
+    return report_refusal(step, planner, budget_bytes, *refused, options.json, console);
   }
   return write_report(std::get<report::RunRecord>(record), options, console);
 }

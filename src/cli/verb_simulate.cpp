@@ -49,9 +49,9 @@ void check_options(const SimulateOptions& options) {
 }
 
 // The step under the plan of the command line, under one made now, or as it is.
-std::variant<PlannedStep, Refusal> simulate_step(const SimulateOptions& options,
-                                                 const Planner& planner, const PlainStep& step,
-                                                 Console& console) {
+std::variant<PlannedStep, RefusedStep> simulate_step(const SimulateOptions& options,
+                                                     const Planner& planner, const PlainStep& step,
+                                                     Console& console) {
   const std::int64_t plain_peak = step.memory.plain_peak_bytes;
   if (!options.plan.empty()) {
     Plan plan = load_plan(options.plan, step.problem(0), console.in);
@@ -107,9 +107,9 @@ ExitCode run_simulate(const SimulateOptions& options, Console& console) {
   const Planner planner = options.policy.planner();
   const PlainStep step = load_step(options.step, console);
   const auto outcome = simulate_step(options, planner, step, console);
-  if (const Refusal* refusal = std::get_if<Refusal>(&outcome)) {
+  if (const auto* refused = std::get_if<RefusedStep>(&outcome)) {
     const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
-    return report_refusal(step, planner, budget_bytes, *refusal, options.step.json, console);
+    return report_refusal(step, planner, budget_bytes, *refused, options.step.json, console);
   }
   const PlannedStep& planned = std::get<PlannedStep>(outcome);
   if (!options.chrome.empty()) put_output(options.chrome, chrome_trace(planned), console);

@@ -80,9 +80,32 @@ TEST(Catalogue, EveryRowIsDocumented) {
   for (const PolicyInfo& row : catalogue()) {
     EXPECT_FALSE(row.summary.empty()) << row.name;
     EXPECT_TRUE(mechanisms.contains(row.mechanisms)) << row.name << ": " << row.mechanisms;
+    EXPECT_FALSE(row.does_well.empty()) << row.name;
+    EXPECT_FALSE(row.does_badly.empty()) << row.name;
+    EXPECT_FALSE(row.why.empty()) << row.name;
     for (const OptionInfo& option : row.options) {
       EXPECT_FALSE(option.help.empty()) << row.name << ' ' << option.name;
       EXPECT_FALSE(option.default_value.empty()) << row.name << ' ' << option.name;
+    }
+  }
+}
+
+TEST(Catalogue, SaysWhoCarriesPlansOut) {
+  for (const char* name : {"swapadvisor", "best_fit", "pushdown"}) {
+    EXPECT_FALSE(policy_named(name).executable) << name;
+  }
+  // Only some of their plans ask for more than the engine has.
+  for (const char* name : {"vdnn", "modnn", "zero_offload", "sentinel", "checkmate", "tide"}) {
+    EXPECT_TRUE(policy_named(name).executable) << name;
+  }
+}
+
+TEST(Catalogue, NeedsAreNamedOnce) {
+  for (const PolicyInfo& row : catalogue()) {
+    std::set<Need> needs;
+    for (const PolicyNeed& need : row.needs) {
+      EXPECT_TRUE(needs.insert(need.need).second) << row.name << ' ' << to_string(need.need);
+      EXPECT_FALSE(to_string(need.need).empty());
     }
   }
 }

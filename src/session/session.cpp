@@ -15,6 +15,7 @@
 #include "session/spill.h"
 #include "session/surroundings.h"
 #include "session/warn.h"
+#include "trace/names.h"
 
 namespace lowtide {
 namespace session {
@@ -320,7 +321,8 @@ std::string Impl::run_record(const std::string& title) {
     record.outside_bytes = result->outside_bytes;
   } else {
     record.policy = record.budget_bytes > 0 ? "online" : "";
-    record.trace = std::make_shared<const Trace>(captured("captured"));
+    record.trace =
+        std::make_shared<const Trace>(captured(trace::is_name(title) ? title : "captured"));
     record.machine = machine_around(*record.trace, managed_.device, guidance_options());
     record.outside_bytes = outside_bytes(managed_, *record.trace);
   }

@@ -15,6 +15,11 @@
 
 namespace lowtide::solve {
 
+// Who has children is drawn by roulette. The weights are by rank (the best of n has n times that of
+// the worst), which do not depend on the scale of costs, or inverse to the costs (infinite ones
+// have none, unless all are).
+enum class Selection : std::uint8_t { kByRank, kByCost };
+
 struct GeneticOptions {
   // How many live at once, and how often they are replaced.
   std::int32_t population = 16;
@@ -23,6 +28,7 @@ struct GeneticOptions {
   std::int32_t elite = 2;
   // The share of children that are mutated.
   double mutation_rate = 0.5;
+  Selection selection = Selection::kByRank;
   std::uint64_t seed = 1;
 };
 
@@ -49,9 +55,7 @@ struct GeneticResult {
 };
 
 // Minimises a cost by a genetic search: the next generation are the elite and children of two
-// parents each, drawn by roulette with weights by rank (the best of n has n times the weight of the
-// worst), since ranks do not depend on the scale of costs and allow infinite ones. The same options
-// give the same result.
+// parents each, drawn as options say. The same options give the same result.
 // Requires: population >= 1; the functions draw from the given generator only.
 template <class Genome>
 class GeneticSearch {
@@ -91,7 +95,7 @@ class GeneticSearch {
     living_.assign(parents.begin(),
                    parents.begin() + static_cast<std::ptrdiff_t>(std::min(elite, parents.size())));
     while (living_.size() < parents.size() && !is_over_) {
-      Genome child = task_.cross(draw(parents), draw(parents), random_);
+      Genome child = task_.cross(parent(parents), parent(parents), random_);
       if (random_.uniform() < options_.mutation_rate) task_.mutate(child, random_);
       rate(std::move(child));
     }
@@ -99,8 +103,29 @@ class GeneticSearch {
     if (parents.size() <= elite) is_over_ = true;
   }
 
-  // Requires: sorted, the best first. Of n(n+1)/2 tickets the best has n, the worst one.
-  const Genome& draw(const std::vector<Rated>& sorted) {
+  // Requires: sorted, the best first.
+  const Genome& parent(const std::vector<Rated>& sorted) {
+    const bool is_by_cost = options_.selection == Selection::kByCost && std::isfinite(best_.cost);
+    return is_by_cost ? draw_by_cost(sorted) : draw_by_rank(sorted);
+  }
+
+  // A cost of nothing would take all weight; it is given that of a tiny one.
+  const Genome& draw_by_cost(const std::vector<Rated>& sorted) {
+    const auto weight = [](const Rated& rated) {
+      return 1 / std::max(rated.cost, std::numeric_limits<double>::min() * 1e9);
+    };
+    double total = 0;
+    for (const Rated& rated : sorted) total += weight(rated);
+    double ticket = random_.uniform() * total;
+    for (const Rated& rated : sorted) {
+      ticket -= weight(rated);
+      if (ticket < 0) return rated.genome;
+    }
+    return sorted.front().genome;
+  }
+
+  // Of n(n+1)/2 tickets the best has n, the worst one.
+  const Genome& draw_by_rank(const std::vector<Rated>& sorted) {
     const std::uint64_t n = sorted.size();
     std::uint64_t ticket = random_.below(n * (n + 1) / 2);
     std::size_t rank = 0;

@@ -3,6 +3,8 @@
 #include "solve/knapsack.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -54,6 +56,24 @@ std::vector<bool> Knapsack::best(std::int64_t capacity) const {
     if (!taken_[i][left]) continue;
     chosen[i] = true;
     left -= slots_of(items_[i].weight);
+  }
+  return chosen;
+}
+
+std::vector<bool> fill_greedily(const std::vector<Knapsack::Item>& items, std::int64_t capacity) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto worth = [&](std::size_t i) {
+    if (items[i].weight == 0) return std::numeric_limits<double>::infinity();
+    return items[i].value / static_cast<double>(items[i].weight);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return worth(a) > worth(b); });
+  std::vector<bool> chosen(items.size(), false);
+  for (const std::size_t i : order) {
+    if (items[i].weight > capacity) continue;
+    chosen[i] = true;
+    capacity -= items[i].weight;
   }
   return chosen;
 }

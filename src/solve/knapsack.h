@@ -35,4 +35,8 @@ class Knapsack {
   std::vector<std::vector<bool>> taken_;
 };
 
+// The same for one capacity, by value for each unit of weight: the best first, as long as they fit;
+// what does not is passed over.
+std::vector<bool> fill_greedily(const std::vector<Knapsack::Item>& items, std::int64_t capacity);
+
 }  // namespace lowtide::solve

@@ -81,5 +81,13 @@ TEST(Knapsack, WithFewSlotsItIsNeverTooHeavy) {
   }
 }
 
+TEST(FillGreedily, TakesTheMostForEachUnitOfWeightFirst) {
+  const std::vector<Item> items{{10, 60}, {20, 100}, {30, 120}, {0, 0}};
+  EXPECT_EQ(fill_greedily(items, 50), (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(fill_greedily(items, 45), (std::vector<bool>{true, true, false, true}));
+  // What does not fit is passed over.
+  EXPECT_EQ(fill_greedily(items, 5), (std::vector<bool>{false, false, false, true}));
+}
+
 }  // namespace
 }  // namespace lowtide::solve

@@ -35,7 +35,8 @@ std::optional<Profile> profile(TrainingOptions& options, const Hooks& hooks) {
   session.step([&] { training.step(); });
   static_cast<void>(training.loss());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return Profile{session.captured(options.model), seconds};
+  return Profile{session.captured(options.model), seconds,
+                 report::parse_run_record(session.run_record(options.model))};
 }
 
 }  // namespace lowtide::train

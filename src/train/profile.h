@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lowtide/trace.h"
+#include "report/run_record.h"
 #include "train/run.h"
 #include "train/training.h"
 
@@ -15,6 +16,8 @@ namespace lowtide::train {
 struct Profile {
   Trace trace;
   double step_seconds = 0;
+  // The same step and the machine it ran on, as plans for that machine take them.
+  report::RunRecord at_home;
 };
 
 // Trains without a budget until steps repeat themselves, and captures one. Fills in what the

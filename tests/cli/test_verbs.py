@@ -34,10 +34,13 @@ class Help(ProgramTest):
 
 
 class Policies(ProgramTest):
-    def test_docs_are_what_the_program_prints(self):
-        docs = pathlib.Path(__file__).resolve().parents[2] / "docs" / "policies.md"
-        self.assertEqual(docs.read_text(), self.succeed("policies", "--markdown"),
-                         "print it again with: lowtide policies --markdown > docs/policies.md")
+    def test_docs_are_what_catalogue_and_results_come_to(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        page = subprocess.run([root / "bench" / "policies" / "page", PROGRAM], text=True, capture_output=True, check=False)
+        self.assertEqual(page.returncode, 0, page.stderr)
+        self.assertEqual((root / "docs" / "policies.md").read_text(), page.stdout,
+                         "print it again with: bench/policies/page > docs/policies.md")
+        self.assertTrue(page.stdout.endswith(self.succeed("policies", "--markdown")))
 
     def test_lists_the_catalogue_in_every_form(self):
         listed = json.loads(self.succeed("policies", "--json"))["policies"]
@@ -46,8 +49,18 @@ class Policies(ProgramTest):
         table, page = self.succeed("policies"), self.succeed("policies", "--markdown")
         for policy in listed:
             self.assertIn(policy["name"], table)
-            self.assertIn(f"## `{policy['name']}`", page)
+            self.assertIn(f"### `{policy['name']}`", page)
             self.assertEqual(json.loads(self.succeed("policies", policy["name"], "--json")), policy)
+
+    def test_says_what_plans_need_and_who_carries_them_out(self):
+        page = " ".join(self.succeed("policies", "swapadvisor").split())
+        self.assertIn("plans only simulated needs host memory; another order of ops (only simulated)", page)
+        page = " ".join(self.succeed("policies", "checkmate").split())
+        self.assertIn("plans the engine carries them out needs replays; HiGHS well ", page)
+        policy = json.loads(self.succeed("policies", "modnn", "--json"))
+        self.assertTrue(policy["executable"])
+        self.assertEqual([(need["need"], need["engine_has"]) for need in policy["needs"]],
+                         [("host memory", True), ("a choice of implementations", False), ("sub-batches", False)])
 
 
 class Plan(ProgramTest):
@@ -161,7 +174,7 @@ class Compare(ProgramTest):
                             "--policy", "keep_all,capuchin")
         self.assertRegex(text, r"100 %, 600 B +\* keep_all +0\.0 % +\S+ s +600 B")
         self.assertRegex(text, r"80 %, 480 B +\* capuchin +\S+ %")
-        self.assertRegex(text, r"\n +keep_all +refused \(min 600 B\): ")
+        self.assertRegex(text, r"\n +keep_all +refused \(min 600 B\) in \S+ \S+: ")
         self.assertNotIn("\x1b", text)
 
     def test_json_has_a_row_for_each_budget_and_policy(self):

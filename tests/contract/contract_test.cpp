@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,26 @@ std::string violations(const Verdict& verdict) {
   return text;
 }
 
+Need need_of_tier(TierId tier) { return tier.index == 0 ? Need::kHostMemory : Need::kDisk; }
+
+// What carrying out a plan takes.
+std::set<Need> needs_of(const Plan& plan) {
+  std::set<Need> needs;
+  for (const StartsIn& start : plan.starts) needs.insert(need_of_tier(start.tier));
+  for (const Action& action : plan.actions) {
+    if (std::holds_alternative<Run>(action)) needs.insert(Need::kReplays);
+    if (std::holds_alternative<Encode>(action)) needs.insert(Need::kCodecs);
+    if (std::holds_alternative<Choose>(action)) needs.insert(Need::kImplementations);
+    if (std::holds_alternative<Place>(action)) needs.insert(Need::kPlacement);
+    if (std::holds_alternative<Order>(action)) needs.insert(Need::kOrder);
+    const Move* move = std::get_if<Move>(&action);
+    if (move == nullptr) continue;
+    needs.insert(need_of_tier(move->tier));
+    if (!move->codec.empty()) needs.insert(Need::kCodecs);
+  }
+  return needs;
+}
+
 // With the quickest implementation of each op; what runs on the host takes no time of the device.
 double least_seconds(const Trace& trace) {
   double seconds = 0;
@@ -80,6 +101,7 @@ class Contract : public testing::TestWithParam<Case> {
     const Verdict verdict = verify(problem, plan);
     ASSERT_EQ(violations(verdict), "");
     EXPECT_LE(verdict.peak_bytes, problem.budget_bytes);
+    check_needs(plan);
     EXPECT_EQ(plan::parse_text(plan::print_text(plan, problem), problem), plan);
     EXPECT_EQ(plan::parse_json(plan::print_json(plan, problem), problem), plan);
 
@@ -87,6 +109,15 @@ class Contract : public testing::TestWithParam<Case> {
     EXPECT_LE(timeline.peak_bytes, problem.budget_bytes);
     EXPECT_GE(timeline.seconds, timeline.compute_seconds + timeline.recompute_seconds);
     EXPECT_GE(timeline.seconds, least_seconds(*problem.trace) * (1 - 1e-9));
+  }
+
+  // Its row in the catalogue says what its plans need.
+  static void check_needs(const Plan& plan) {
+    std::set<Need> listed;
+    for (const PolicyNeed& need : policy_named(plan.policy).needs) listed.insert(need.need);
+    for (const Need need : needs_of(plan)) {
+      EXPECT_TRUE(listed.contains(need)) << plan.policy << " needs " << to_string(need);
+    }
   }
 
   // Such a policy answers with the size of its arena, which has holes.

@@ -74,6 +74,14 @@ class Measure(TrainTest):
         self.assertIn("<svg", self.read("plans.html"))
         self.assertEqual(self.names(), ["plans.csv", "plans.html"])
 
+    def test_a_step_is_planned_for_the_machine_it_was_recorded_on(self):
+        def comparison(*more):
+            found = json.loads(self.succeed("compare", *SMALL, "--budgets", "100%", "--policies", "keep_all", *more, "--json"))
+            return found["comparisons"][0]
+        own, other = comparison(), comparison("--machine", "h200")
+        self.assertEqual((own["device"], other["device"]), ("cpu", "h200"))
+        self.assertEqual(own["trace"], other["trace"])
+
     def test_bad_input(self):
         for code, arguments, message in (
                 (USAGE, QUICK, "--budget is required"),

@@ -22,23 +22,30 @@ constexpr const char* kExamples =
     "  lowtide compare small_resnet --batch 32 --budgets 60% --policies tide,dtr --html page.html\n"
     "\nA step of the model is recorded without a budget, as by 'lowtide profile', and every policy "
     "plans\n"
-    "it. With --measure the model is trained inside the budgets instead.";
+    "it for the machine that it was recorded on. With --measure the model is trained inside the "
+    "budgets instead.";
 
 struct PlansChoice : RunChoice {
   ComparisonOptions comparison;
-  std::string machine = "h200";
+  // Empty: the one that the step is recorded on.
+  std::string machine;
 };
 
 ExitCode run_compare_plans(const CLI::App& verb, const PlansChoice& choice, Console& console) {
   train::TrainingOptions training = resolve(verb, choice).training;
   ComparisonRun run(choice.comparison);
-  Machine machine = load_machine(choice.machine, console.in);
+  std::optional<Machine> machine;
+  if (!choice.machine.empty()) machine = load_machine(choice.machine, console.in);
   std::optional<train::Profile> profile;
   run_with_progress(console, training.batch,
                     [&](const train::Hooks& hooks) { profile = train::profile(training, hooks); });
   if (!profile) return ExitCode::kInterrupted;
-  const auto trace = std::make_shared<const Trace>(std::move(profile->trace));
-  run.add(PlainStep(trace, std::move(machine)), console);
+  if (machine) {
+    const auto trace = std::make_shared<const Trace>(std::move(profile->trace));
+    run.add(PlainStep(trace, *std::move(machine)), console);
+  } else {
+    run.add(PlainStep(profile->at_home.trace, std::move(profile->at_home.machine)), console);
+  }
   return run.finish(console);
 }
 
@@ -52,7 +59,10 @@ Verb add_compare_plans(CLI::App& program) {
   add_weights_option(*verb, *choice);
   add_batch_option(*verb, *choice);
   add_comparison_options(*verb, choice->comparison);
-  add_machine_option(*verb, choice->machine);
+  verb->add_option("--machine", choice->machine,
+                   "Where the step is simulated: h200, pcie4, unit or a JSON file (default: the "
+                   "machine that it is recorded on)")
+      ->type_name("NAME|FILE");
   verb->footer(kExamples);
   return Verb{verb, [verb, choice](Console& console) {
                 return run_compare_plans(*verb, *choice, console);

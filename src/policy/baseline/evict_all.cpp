@@ -8,6 +8,11 @@
 // By host everything moves to the first tier, persistent storages included, which then begin the
 // step there. By recompute values within `depth` replays of something that is kept are dropped
 // instead, so that replays do not multiply.
+//
+// Limits: the budget is not looked at, but for whether the plan keeps it: with room to spare as
+// much moves as without. Nothing is fetched ahead, so that every copy is waited for. What is
+// dropped with by=recompute is cut off at `depth` by the step's order alone, not by cost; where
+// replays come to 200 for each op, everything is moved instead.
 #include <algorithm>
 #include <utility>
 

@@ -9,9 +9,9 @@
 //     one that was used longest ago goes first;
 //   - recomputation of cheap layers (pooling, activation, normalisation, dropout) from the
 //     checkpoint below. A segment between two checkpoints is brought back once and kept
-//     (speed-centric) if its bytes and those of its backward pass are at most l_peak, what the
-//     largest layer needs anyway; else for each reader anew (memory-centric), and so is every
-//     segment where the step does not fit otherwise;
+//     (speed-centric) if its bytes and what the way back through its last layer needs are at most
+//     l_peak, what the largest layer needs anyway; else for each reader anew (memory-centric), and
+//     so is every segment where the step does not fit otherwise;
 //   - workspace: each convolution gets the quickest algorithm for which the step has room then.
 //
 // Departures. The cache is simulated: what it would evict under pressure starts to leave right

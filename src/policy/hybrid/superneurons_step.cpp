@@ -88,9 +88,14 @@ void SuperneuronsStep::find_values(const Problem& problem) {
       CheapSegment& segment = segments.back();
       segment.values.push_back(*saved);
       segment.bytes += costs.value(write.value);
-      segment.backward_bytes =
-          std::max(segment.backward_bytes, working_set(lifetimes.op_at(saved->first_backward)));
     }
+  }
+  for (CheapSegment& segment : segments) {
+    // What the last layer made is read by the layer above first, what it was made of by its own way
+    // back.
+    const std::size_t count = segment.values.size();
+    const SavedValue& read = segment.values[count < 2 ? 0 : count - 2];
+    segment.backward_bytes = working_set(lifetimes.op_at(read.first_backward));
   }
   std::stable_sort(
       checkpoints.begin(), checkpoints.end(),

@@ -24,7 +24,7 @@ struct CheapSegment {
   // What they leave for the backward pass, in the order of the forward pass.
   std::vector<SavedValue> values;
   std::int64_t bytes = 0;
-  // The most that one of the backward ops which bring them back needs at once.
+  // What the way back through the last of these layers needs at once.
   std::int64_t backward_bytes = 0;
 };
 

@@ -11,8 +11,10 @@
 // Where this departs from the paper: all questions but "is it kept?" are fractions, since their
 // best answers are whole by themselves (checkmate_program.h); what a plan does is written from
 // those answers alone, as the rounding of the paper does; ops that work in place, side effects,
-// workspaces and values held past their death are as in any plan. The paper rounds the fractions
-// of programmes that are too large; those are refused here.
+// workspaces and values held past their death are as in any plan. Programmes that are too large
+// are refused; with large=round they are solved in fractions and rounded as in the paper (two-phase
+// rounding), which leave `allowance` of the budget free, and twice as much where the rounded plan
+// does not fit, and so on.
 //
 // Limits: for small steps. With effort spent the best so far is taken, and if none was found, the
 // plan of the smallest peak. Needs HiGHS; without it only what fits anyway is planned.
@@ -33,6 +35,9 @@ using Goal = CheckmateProgram::Goal;
 
 struct CheckmateOptions {
   std::size_t most_choices = 3000;
+  bool rounds_large = false;
+  std::size_t most_fractions = 30'000;
+  double allowance = 0.1;
   solve::MilpOptions solver{
       .effort = 20'000, .seed = 1, .gap = 1e-4, .start = {}, .should_stop = {}};
 };
@@ -54,6 +59,8 @@ class Checkmate final : public Policy {
     const cost::CostTable costs(*problem.trace, problem.machine);
     CheckmateProgram program(problem, costs);
     if (program.choices() > options_.most_choices) {
+      const bool is_rounded = options_.rounds_large && program.choices() <= options_.most_fractions;
+      if (is_rounded) return plan_rounded(problem, program, plain);
       return Refusal{
           base::concat("the programme has ", program.choices(), " yes-or-no questions, more than ",
                        options_.most_choices, "; with the option most_choices it may have as many"),
@@ -61,7 +68,7 @@ class Checkmate final : public Policy {
     }
     std::int64_t smallest_peak = plain;
     for (const Goal goal : {Goal::kFewestSeconds, Goal::kSmallestPeak}) {
-      const auto found = solve(problem, program, goal);
+      const auto found = write(problem, program.solve(goal, solver_for(problem)));
       if (!found) continue;
       const Verdict verdict = verify(problem, *found);
       if (verdict.peak_bytes <= problem.budget_bytes) {
@@ -74,10 +81,32 @@ class Checkmate final : public Policy {
                    smallest_peak};
   }
 
-  std::optional<Plan> solve(const Problem& problem, CheckmateProgram& program, Goal goal) const {
+  PlanOutcome plan_rounded(const Problem& problem, CheckmateProgram& program,
+                           std::int64_t plain) const {
+    std::int64_t smallest_peak = plain;
+    for (double free = options_.allowance; free < 1; free *= 2) {
+      const auto found = write(problem, program.solve_rounded(1 - free, solver_for(problem)));
+      if (!found) continue;
+      const Verdict verdict = verify(problem, *found);
+      if (verdict.peak_bytes <= problem.budget_bytes) {
+        LT_CHECK(verdict.ok(), "a rounded plan is right: ", verdict.violations.front().message);
+        return *found;
+      }
+      smallest_peak = std::min(smallest_peak, verdict.peak_bytes);
+    }
+    return Refusal{
+        base::concat("the smallest peak of rounded answers is ", base::format_bytes(smallest_peak)),
+        smallest_peak};
+  }
+
+  solve::MilpOptions solver_for(const Problem& problem) const {
     solve::MilpOptions solver = options_.solver;
     solver.should_stop = problem.should_stop;
-    const auto decisions = program.solve(goal, std::move(solver));
+    return solver;
+  }
+
+  static std::optional<Plan> write(const Problem& problem,
+                                   const std::optional<StayDecisions>& decisions) {
     if (!decisions) return std::nullopt;
     const auto ops = static_cast<std::int64_t>(problem.trace->ops().size());
     auto actions = write_stays(*problem.trace, *problem.trace->lifetimes(), *decisions, ops * ops);
@@ -97,6 +126,11 @@ std::unique_ptr<Policy> make_checkmate(const PolicyOptions& options) {
   CheckmateOptions parsed;
   parsed.most_choices =
       static_cast<std::size_t>(reader.integer("most_choices", 3000, 1, 1'000'000));
+  parsed.rounds_large = reader.choice<bool>("large", false, {{"refuse", false}, {"round", true}});
+  parsed.most_fractions =
+      static_cast<std::size_t>(reader.integer("most_fractions", 30'000, 1, 10'000'000));
+  parsed.allowance = reader.number("allowance", parsed.allowance, 0.01, 0.9);
+  parsed.solver.gap = reader.number("gap", parsed.solver.gap, 0, 1);
   parsed.solver.effort = reader.integer("effort", parsed.solver.effort, 1, std::int64_t{1} << 40);
   parsed.solver.seed =
       static_cast<std::int32_t>(reader.integer("seed", parsed.solver.seed, 0, 1 << 30));

@@ -126,7 +126,7 @@ void CheckmateProgram::add_keeps() {
     first_keep_[i] = static_cast<Column>(program_.columns());
     for (Tick tick = certain_until_[i] + 1; tick <= useful_until_[i]; ++tick) {
       const bool is_plain = leaves_[i] && tick <= last_need(make_id<ValueId>(i));
-      add_column(0, 1, true, is_plain ? 1 : 0);
+      add_column(0, 1, !is_relaxed_, is_plain ? 1 : 0);
     }
   }
 }
@@ -197,7 +197,7 @@ void CheckmateProgram::limit(const Terms& terms, double number) {
     // Of a small budget it is less than a byte.
     const double share = static_cast<double>(problem_.budget_bytes) * solve::kRowTolerance;
     const double slack = share < 1 ? 0 : solve::kRowTolerance;
-    program_.at_most(1 - slack - number, std::move(all));
+    program_.at_most(room_ - slack - number, std::move(all));
     return;
   }
   all.push_back({peak_, -1});
@@ -282,6 +282,16 @@ std::optional<StayDecisions> CheckmateProgram::solve(Goal goal, solve::MilpOptio
   const solve::MilpAnswer answer = solve::solve_milp(program_, options);
   if (!answer.has_solution()) return std::nullopt;
   return decisions(answer.values);
+}
+
+std::optional<StayDecisions> CheckmateProgram::solve_rounded(double room,
+                                                             solve::MilpOptions options) {
+  is_relaxed_ = true;
+  room_ = room;
+  auto decisions = solve(Goal::kFewestSeconds, std::move(options));
+  is_relaxed_ = false;
+  room_ = 1;
+  return decisions;
 }
 
 StayDecisions CheckmateProgram::decisions(const std::vector<double>& values) const {

@@ -37,6 +37,9 @@ class CheckmateProgram {
   std::size_t choices() const { return choices_; }
   // What to keep when; nothing if no answer was found.
   std::optional<StayDecisions> solve(Goal goal, solve::MilpOptions options);
+  // The same from fractions, rounded: they take at most `room` of the budget, what they are rounded
+  // to may take more.
+  std::optional<StayDecisions> solve_rounded(double room, solve::MilpOptions options);
 
  private:
   using Column = solve::LinearProgram::Column;
@@ -87,6 +90,9 @@ class CheckmateProgram {
   std::vector<trace::Tick> useful_until_;
   std::vector<trace::Tick> certain_until_;
   std::size_t choices_ = 0;
+  // Whether S may be a fraction too, and the share of the budget that may be taken.
+  bool is_relaxed_ = false;
+  double room_ = 1;
 
   solve::LinearProgram program_;
   // The plain step as an answer, by column.

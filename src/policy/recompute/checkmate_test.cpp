@@ -77,6 +77,23 @@ TEST_F(Checkmate, WhatIsTooLargeIsRefusedWithThePlainPeak) {
   EXPECT_EQ(smallest_budget_of(step, "checkmate", {{"most_choices", "5"}}), 62);
 }
 
+TEST_F(Checkmate, FractionsOfALargeProgrammeCanBeRounded) {
+  const TestStep step(chain({5, 5, 2, 5, 5, 5}), 52);
+  const auto rounded = [&](const char* allowance) {
+    return replay_seconds(step, "checkmate",
+                          {{"most_choices", "1"}, {"large", "round"}, {"allowance", allowance}});
+  };
+  // The fractions leave a tenth of the budget free, less than a layer, so that two are away where
+  // one would do.
+  EXPECT_EQ(rounded("0.1"), 7);
+  EXPECT_GT(rounded("0.4"), rounded("0.1"));
+}
+
+TEST_F(Checkmate, WithAWideGapAWorseAnswerIsGoodEnough) {
+  const TestStep step(chain({2, 9, 4, 5, 5, 5, 2, 8, 5, 8, 7, 7, 2, 5}), 52);
+  EXPECT_GT(replay_seconds(step, "checkmate", {{"gap", "1"}}), replay_seconds(step, "checkmate"));
+}
+
 TEST(CheckmateWithoutSolver, PlansWhatFitsAnyway) {
   EXPECT_EQ(actions_of(TestStep(chain({1, 1, 1}), 100), "checkmate"), "");
 }

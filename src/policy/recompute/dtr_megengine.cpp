@@ -3,8 +3,9 @@
 //
 // MegEngine's form of dynamic tensor rematerialization (Kirisame et al., ICLR 2021, as in
 // MegEngine's imperative runtime): on shortage, drop the value with the lowest
-//   (cost + 1e-3)^a · p^replays / (((bytes + free bytes beside it) / MiB)^b · (staleness +
-//   1e-3)^d).
+//   (cost + least)^a · p^replays / (((bytes + free bytes beside it) / MiB)^b · (staleness +
+//   least)^d)
+// with least = 1e-3, so that neither what costs nothing nor what was just used decides alone.
 // Free bytes on either side count because dropping the value joins them to one row; p spares what
 // was computed again already.
 //
@@ -25,7 +26,6 @@
 namespace lowtide::policy {
 namespace {
 
-constexpr double kSmall = 1e-3;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 struct Exponents {
@@ -33,6 +33,7 @@ struct Exponents {
   double bytes = 1;
   double age = 1;
   double replay_factor = 1.0001;
+  double least = 1e-3;
   double unit_seconds = 1e-4;
 };
 
@@ -48,8 +49,9 @@ class MegEngine final : public OnlinePolicy {
     const double mebibytes =
         static_cast<double>(candidate.bytes + candidate.free_beside_bytes) / kMebibyte;
     const double age = candidate.stale_seconds / e_.unit_seconds;
-    return std::pow(cost + kSmall, e_.cost) * std::pow(e_.replay_factor, candidate.times_replayed) /
-           (std::pow(mebibytes, e_.bytes) * std::pow(age + kSmall, e_.age));
+    return std::pow(cost + e_.least, e_.cost) *
+           std::pow(e_.replay_factor, candidate.times_replayed) /
+           (std::pow(mebibytes, e_.bytes) * std::pow(age + e_.least, e_.age));
   }
 
  private:
@@ -65,6 +67,7 @@ std::unique_ptr<Policy> make_dtr_megengine(const PolicyOptions& options) {
   exponents.bytes = reader.number("b", exponents.bytes, 0, 10);
   exponents.age = reader.number("d", exponents.age, 0, 10);
   exponents.replay_factor = reader.number("p", exponents.replay_factor, 1, 10);
+  exponents.least = reader.number("least", exponents.least, 1e-12, 1e6);
   exponents.unit_seconds = reader.number("unit", exponents.unit_seconds, 1e-12, 1e6);
   const sim::OnlineOptions online = read_online_options(reader, sim::VictimSearch::kIndexed);
   reader.finish();

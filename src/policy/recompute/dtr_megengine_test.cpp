@@ -86,5 +86,25 @@ op g backward : a b -> d
   EXPECT_EQ(first_drop(step, {{"b", "0"}, {"d", "8"}}), "drop b.0 before 4") << "age most";
 }
 
+// a took ten times as long to make as b, which is a little smaller and older.
+TEST(DtrMegEngine, WithALargeLeastCostNeitherCostNorAgeCount) {
+  const TestStep step(R"(
+storage w 1 parameter start end
+storage a 11 activation
+storage b 10 activation
+storage t 20 temporary
+storage d 1 activation end
+op fb forward : w -> b
+op fa forward device=10 : w -> a
+op wait forward device=1000 : w ->
+op ft forward : w -> t
+op g backward : a b -> d
+)",
+                      32);
+  EXPECT_EQ(first_drop(step, {}), "drop b.0 before 3");
+  EXPECT_EQ(first_drop(step, {{"least", "1e6"}, {"unit", "1"}}), "drop a.0 before 3")
+      << "the larger one";
+}
+
 }  // namespace
 }  // namespace lowtide::policy

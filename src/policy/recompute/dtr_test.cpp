@@ -82,5 +82,32 @@ TEST(Dtr, CheapLargeAndStaleValuesGoFirst) {
   }
 }
 
+// The paper's theorem: a linear net of N layers of one size, in room for about two square roots of
+// N values, takes of the order of N replays with the exact evicted neighbourhood.
+TEST(Dtr, OfALinearNetInTwoSquareRootsReplaysNoMoreThanAnotherPass) {
+  for (const int root : {4, 8, 12}) {
+    const int layers = root * root;
+    std::string storages = "storage w 1 parameter start end pinned\n";
+    std::string forward;
+    std::string backward;
+    std::string last = "w";
+    for (int i = 1; i <= layers; ++i) {
+      const std::string number = std::to_string(i);
+      const bool is_top = i == layers;
+      const std::string above = is_top ? "" : " g" + std::to_string(i + 1);
+      storages += "storage a" + number + " 10 activation\nstorage g" + number + " 10 temporary\n";
+      forward += "op f forward : " + last + " -> a" + number + "\n";
+      backward = "op b backward : a" + number + above + " -> g" + number + " free a" + number +
+                 above + "\n" + backward;
+      last = "a" + number;
+    }
+    const TestStep step(storages + forward + backward, 1 + 10 * (2 * root + 1));
+    const Plan plan =
+        plan_of(step, "dtr", {{"score", "exact"}, {"search", "all"}, {"ignore_below", "0"}});
+    EXPECT_GT(replays_of(plan), 0) << layers;
+    EXPECT_LE(replays_of(plan), layers);
+  }
+}
+
 }  // namespace
 }  // namespace lowtide::policy

@@ -21,7 +21,9 @@ struct ForwardPass {
   std::vector<trace::Tick> last_forward;
   std::vector<trace::Tick> first_later;
   // Ticks after which the pass may be cut, in order: those that at most k of the values cross, for
-  // the smallest k that gives enough of them.
+  // the smallest k that gives enough of them, and none that a later op of the pass overwrites:
+  // torch cannot keep what it overwrites in place, so it would have to be computed anew for each
+  // replay.
   std::vector<trace::Tick> candidates;
   // The tick after the last forward op.
   trace::Tick end = 0;

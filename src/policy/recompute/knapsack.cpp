@@ -15,18 +15,21 @@
 //
 // Departures. torch is told the share; here several are tried, since the peak need not fall with
 // the share. Without a compiler nothing is fused: there is no discount for values that a fused
-// kernel would never write, and no ban on long chains of fusible ops. Random ops may be repeated in
-// the last step, since replays have the random state of the original. Replayed values stay until
-// the program is through with them, so that a long stretch without a kept value comes back as a
-// whole; where that is too much, only the last half, quarter, eighth or nothing of what is replayed
-// together stays, and the rest is replayed again when its turn comes. Of the plans that were tried
-// and fit, the one that replays least is returned.
+// kernel would never write, and no ban on long chains of fusible ops. Of torch's solvers there are
+// dp and greedy; its ilp has the answer of dp but for the rounding to slots. Random ops may be
+// repeated in the last step, since replays have the random state of the original. Replayed values
+// stay until the program is through with them, so that a long stretch without a kept value comes
+// back as a whole; where that is too much, only the last half, quarter, eighth or nothing of what
+// is replayed together stays, and the rest is replayed again when its turn comes. Of the plans that
+// were tried and fit, the one that replays least is returned.
 //
 // Limits: the cut minimizes what is kept between the passes, not the peak.
 #include "solve/knapsack.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/bytes.h"
@@ -49,11 +52,17 @@ using trace::Tick;
 // computing it again.
 constexpr std::int64_t kReduction = 4;
 
+// How the knapsack is filled: by dynamic programming, or by seconds saved for each byte.
+enum class Filling { kDynamic, kGreedy };
+
 enum class Bans { kAllButPasses, kHeavyRandomReductions, kHeavyRandom };
 
 struct KnapsackOptions {
   std::int64_t slots = 10000;
   std::int64_t shares = 16;
+  Filling filling = Filling::kDynamic;
+  double distance = kPriceOfDistance;
+  std::int64_t reduction = kReduction;
 };
 
 class Planner {
@@ -105,7 +114,7 @@ class Planner {
     std::int64_t out = 0;
     for (const Use& read : op.reads) in += costs_.value(read.value);
     for (const Use& write : op.writes) out += costs_.value(write.value);
-    return kReduction * out < in;
+    return options_.reduction * out < in;
   }
 
   // By position in values_: whether heavy arithmetic lies between its first and its last reader of
@@ -141,28 +150,42 @@ class Planner {
     }
   }
 
+  SavedSet saved_set(const std::vector<bool>& may_recompute) const {
+    return find_saved_set(trace_, costs_, values_, may_recompute, options_.distance);
+  }
+
   bool try_bans() {
     for (const Bans bans :
          {Bans::kAllButPasses, Bans::kHeavyRandomReductions, Bans::kHeavyRandom}) {
       std::vector<bool> may_recompute = allowed(bans);
       if (bans == Bans::kAllButPasses) ban_used_far_apart(may_recompute);
-      if (try_set(find_saved_set(trace_, costs_, values_, may_recompute))) return true;
+      if (try_set(saved_set(may_recompute))) return true;
     }
     return false;
   }
 
   void try_shares() {
     const Choice choice = find_choice();
-    const solve::Knapsack knapsack(choice.items, choice.bytes,
-                                   static_cast<std::size_t>(options_.slots));
+    const auto fill = filling(choice);
     for (const bool far_apart_too : {false, true}) {
       for (std::int64_t i = 0; i < options_.shares; ++i) {
         const double share = static_cast<double>(i) / static_cast<double>(options_.shares);
         const auto capacity = static_cast<std::int64_t>(share * static_cast<double>(choice.bytes));
-        try_without(choice, knapsack.best(capacity), far_apart_too);
+        try_without(choice, fill(capacity), far_apart_too);
       }
       if (best_) return;
     }
+  }
+
+  // By capacity: which of the choice's ops are kept.
+  std::function<std::vector<bool>(std::int64_t)> filling(const Choice& choice) const {
+    if (options_.filling == Filling::kGreedy) {
+      return
+          [&choice](std::int64_t capacity) { return solve::fill_greedily(choice.items, capacity); };
+    }
+    auto knapsack = std::make_shared<const solve::Knapsack>(
+        choice.items, choice.bytes, static_cast<std::size_t>(options_.slots));
+    return [knapsack](std::int64_t capacity) { return knapsack->best(capacity); };
   }
 
   Choice find_choice() const {
@@ -191,7 +214,7 @@ class Planner {
       if (is_freed[trace_.value(values_[i].value).producer.slot()]) may_recompute[i] = true;
     }
     if (!far_apart_too) ban_used_far_apart(may_recompute);
-    try_set(find_saved_set(trace_, costs_, values_, may_recompute));
+    try_set(saved_set(may_recompute));
   }
 
   bool try_set(const SavedSet& set) {
@@ -283,6 +306,10 @@ std::unique_ptr<Policy> make_knapsack(const PolicyOptions& options) {
   KnapsackOptions parsed;
   parsed.slots = reader.integer("slots", parsed.slots, 1, 1'000'000);
   parsed.shares = reader.integer("shares", parsed.shares, 1, 1000);
+  parsed.filling = reader.choice<Filling>(
+      "solver", parsed.filling, {{"dp", Filling::kDynamic}, {"greedy", Filling::kGreedy}});
+  parsed.distance = reader.number("distance", parsed.distance, 1, 10);
+  parsed.reduction = reader.integer("reduction", parsed.reduction, 1, 1'000'000);
   reader.finish();
   return std::make_unique<KnapsackPolicy>(parsed);
 }

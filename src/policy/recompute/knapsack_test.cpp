@@ -113,6 +113,50 @@ op relu_backward backward : a g -> g
   EXPECT_EQ(actions_of(step, "knapsack"), "drop u.0 after 4\nrun 4 before 6\n");
 }
 
+// Of 10, 20 and 30 bytes that take 60, 100 and 120 seconds, 50 bytes can stay.
+TEST(Knapsack, TheSolverCanBeGreedy) {
+  constexpr std::string_view kThree = R"(
+storage w 1 parameter start end
+storage g 1 gradient end
+storage a 10 activation
+storage b 20 activation
+storage c 30 activation
+op mm forward device=60 : w -> a
+op mm forward device=100 : w -> b
+op mm forward device=120 : w -> c
+op loss backward : w -> g
+op mm_backward backward : c g -> g
+op mm_backward backward : b g -> g
+op mm_backward backward : a g -> g
+)";
+  const TestStep step(kThree, 55);
+  EXPECT_EQ(actions_of(step, "knapsack"), "drop a.0 after 0\nrun 0 before 6\n");
+  EXPECT_EQ(actions_of(step, "knapsack", {{"solver", "greedy"}}),
+            "drop b.0 after 1\ndrop c.0 after 2\nrun 2 before 4\nrun 1 before 5\n");
+}
+
+// s reads six times what it writes. As a reduction it is banned while there is another way.
+TEST(Knapsack, WhatIsAReductionIsAnOption) {
+  constexpr std::string_view kSum = R"(
+storage w 1 parameter start end
+storage x 60 input start end
+storage s 10 activation
+storage b 10 activation
+storage z 20 temporary
+storage g 1 gradient end
+op sum forward : x -> s
+op mish forward : w -> b
+op mm forward : w -> z
+op loss_backward backward : w -> g
+op mish_backward backward : b g -> g
+op sum_backward backward : s g -> g
+)";
+  const TestStep step(kSum, 91);
+  EXPECT_EQ(actions_of(step, "knapsack"), "drop b.0 after 1\nrun 1 before 4\n");
+  EXPECT_EQ(actions_of(step, "knapsack", {{"reduction", "6"}}),
+            "drop s.0 after 0\ndrop b.0 after 1\nrun 1 before 4\nrun 0 before 5\n");
+}
+
 TEST(Knapsack, ARefusalNamesWhatRepeatingAllTakes) {
   const TestStep step(kTwoLayers, 15);
   const std::int64_t smallest = smallest_budget_of(step, "knapsack");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/test_outcome.h"
+#include "trace/lifetimes.h"
 
 namespace lowtide::policy {
 namespace {
@@ -105,6 +106,36 @@ op ga backward : s g -> g
 )";
   const TestStep step(trace, 42);
   EXPECT_LE(replay_seconds(step, "rotor"), 2);
+}
+
+// Each layer is a product and an activation in its place, as in most nets with convolutions.
+TEST(Rotor, HoldsNothingThatAnOpOverwritesInPlace) {
+  std::string storages = "storage w 1 parameter start end\nstorage g 1 gradient end\n";
+  std::string forward;
+  std::string backward;
+  std::string last = "w";
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    storages += "storage " + name + " 10 activation\n";
+    forward += "op mm forward device=5 : " + last + " -> " + name + "\nop relu_ forward : " + name +
+               " -> " + name + "\n";
+    backward = "op back backward : " + name + " g -> g\n" + backward;
+    last = name;
+  }
+  const std::string trace =
+      storages + forward + "op loss backward : " + last + " -> g\n" + backward;
+  for (const char* policy : {"rotor", "pofo", "sublinear"}) {
+    for (const std::int64_t budget : {52, 42, 32}) {
+      const TestStep step(trace, budget);
+      const Plan plan = plan_of(step, policy);
+      for (const Action& action : plan.actions) {
+        const auto* hold = std::get_if<Hold>(&action);
+        if (hold == nullptr) continue;
+        EXPECT_FALSE(step.problem.trace->lifetimes()->of(hold->value).overwritten)
+            << policy << ' ' << budget << ' ' << step.name(hold->value);
+      }
+    }
+  }
 }
 
 TEST(Rotor, FewerStagesMakeCoarserPlans) {

@@ -20,8 +20,9 @@ constexpr std::int32_t kFarthest = 100;
 class CutGraph {
  public:
   CutGraph(const Trace& trace, const cost::CostTable& costs,
-           const std::vector<ForwardValue>& values)
-      : trace_(trace),
+           const std::vector<ForwardValue>& values, double price_of_distance)
+      : price_of_distance_(price_of_distance),
+        trace_(trace),
         costs_(costs),
         values_(values),
         cut_(2 * values.size() + 2),
@@ -71,7 +72,7 @@ class CutGraph {
 
   std::int64_t price(std::size_t i) const {
     return std::llround(static_cast<double>(costs_.value(values_[i].value)) *
-                        std::pow(kPriceOfDistance, distances_[i]));
+                        std::pow(price_of_distance_, distances_[i]));
   }
 
   void add_value(std::size_t i, bool may_recompute) {
@@ -88,6 +89,7 @@ class CutGraph {
     if (!may_recompute) cut_.add_edge(source(), in(i), MinCut::kUncuttable);
   }
 
+  const double price_of_distance_;
   const Trace& trace_;
   const cost::CostTable& costs_;
   const std::vector<ForwardValue>& values_;
@@ -107,8 +109,8 @@ Tick needed_until(const Trace& trace, const ForwardValue& value) {
 
 SavedSet find_saved_set(const Trace& trace, const cost::CostTable& costs,
                         const std::vector<ForwardValue>& values,
-                        const std::vector<bool>& may_recompute) {
-  return CutGraph(trace, costs, values).solve(may_recompute);
+                        const std::vector<bool>& may_recompute, double price_of_distance) {
+  return CutGraph(trace, costs, values, price_of_distance).solve(may_recompute);
 }
 
 }  // namespace lowtide::policy

@@ -32,6 +32,7 @@ inline constexpr double kPriceOfDistance = 1.1;
 // `may_recompute` is by position in `values`. Values that are not in the list are there anyway.
 SavedSet find_saved_set(const Trace& trace, const cost::CostTable& costs,
                         const std::vector<ForwardValue>& values,
-                        const std::vector<bool>& may_recompute);
+                        const std::vector<bool>& may_recompute,
+                        double price_of_distance = kPriceOfDistance);
 
 }  // namespace lowtide::policy

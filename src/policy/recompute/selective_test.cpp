@@ -110,5 +110,78 @@ op _softmax_backward_data backward : p a h -> g
   EXPECT_EQ(refusal->smallest_budget_bytes, 36);
 }
 
+// The paper counts what a layer of a transformer keeps in units of sequence x batch x width bytes:
+// 34, and 5 x heads x sequence / width for the core of attention (softmax, its dropout and the mask
+// of that). For GPT-3 (96 heads, 2048 tokens, width 12288) that is 34 + 80, and the core's 80 go.
+constexpr std::string_view kGpt3Layer = R"(
+storage w 1 parameter start end
+storage x 2 activation
+storage n1 2 activation
+storage q 2 activation
+storage k 2 activation
+storage v 2 activation
+storage s 32 temporary
+storage p 32 activation
+storage m 16 activation
+storage r 32 activation
+storage o 2 activation
+storage y 2 temporary
+storage z 2 temporary
+storage m1 1 activation
+storage x2 2 activation
+storage n2 2 activation
+storage u 8 activation
+storage h 8 activation
+storage e 2 temporary
+storage d 2 temporary
+storage m2 1 activation
+storage top 200 temporary
+storage g 1 gradient end
+op embedding forward : w -> x
+op native_layer_norm forward : x w -> n1
+op mm forward : n1 w -> q
+op mm forward : n1 w -> k
+op mm forward : n1 w -> v
+op bmm forward : q k -> s
+op _softmax forward : s -> p free s
+op native_dropout forward random : p -> r m
+op bmm forward : r v -> o
+op mm forward : o w -> y
+op native_dropout forward random : y -> z m1 free y
+op add forward : x z -> x2 free z
+op native_layer_norm forward : x2 w -> n2
+op mm forward : n2 w -> u
+op gelu forward : u -> h
+op mm forward : h w -> e
+op native_dropout forward random : e -> d m2 free e
+op loss forward : x2 d -> top free d
+op loss_backward backward : top -> g free top
+op native_dropout_backward backward : m2 g -> g free m2
+op mm_backward backward : h g -> g free h
+op gelu_backward backward : u g -> g free u
+op mm_backward backward : n2 g -> g free n2
+op native_layer_norm_backward backward : x2 g -> g free x2
+op native_dropout_backward backward : m1 g -> g free m1
+op mm_backward backward : o g -> g free o
+op bmm_backward backward : r v g -> g free r
+op native_dropout_backward backward : m g -> g free m
+op _softmax_backward_data backward : p g -> g free p
+op bmm_backward backward : q k g -> g free q k v
+op mm_backward backward : n1 g -> g free n1
+op native_layer_norm_backward backward : x g -> g free x
+)";
+
+TEST(Selective, SavesTheShareOfTheCoreThatThePaperNamesForGpt3) {
+  const TestStep step(kGpt3Layer, 1);
+  const auto bytes_at_top = [&](const Timeline& timeline) {
+    return timeline.ticks[17].bytes[static_cast<std::size_t>(StorageKind::kActivation)];
+  };
+  EXPECT_EQ(bytes_at_top(TestStep(kGpt3Layer, 1000).run("")), 34 + 80);
+  const std::int64_t smallest = smallest_budget_of(step, "selective", {{"parts", "core"}});
+  const TestStep granted(kGpt3Layer, smallest);
+  const Plan plan = plan_of(granted, "selective", {{"parts", "core"}});
+  EXPECT_EQ(bytes_at_top(simulate(granted.problem, plan)), 34);
+}
+
 }  // namespace
 }  // namespace lowtide::policy

@@ -14,7 +14,8 @@
 // A copy beside the ops is spread over its window, and the time that copies may take is counted by
 // stretches of the step, not by ops, with two leads for the way back to choose from. Only the
 // largest gaps are in the programme; the others stay, or all of them move if it cannot be
-// otherwise.
+// otherwise. The paper has a third form, `static`, where a value lies in one tier for all its life
+// and ops read both: ops of a GPU do not, so that there is no such form here.
 //
 // Limits: with effort spent the best so far is taken. Needs HiGHS; without it only what fits anyway
 // is planned.
@@ -47,7 +48,11 @@ constexpr std::array<double, 2> kLeads{1, 3};
 // How often the programme may grow to twice its size where a smaller one has no answer.
 constexpr int kDoublings = 2;
 
+// Which moves are in the programme.
+enum class Form { kBoth, kSynchronous, kAsynchronous };
+
 struct AutotmOptions {
+  Form form = Form::kBoth;
   std::size_t gaps = 120;
   std::size_t stretches = 48;
   solve::MilpOptions solver{.effort = 2000, .seed = 1, .gap = 1e-3, .start = {}, .should_stop = {}};
@@ -139,7 +144,8 @@ class Planner {
     add_memory(write(rest).tick_bytes);
     add_links();
     solve::MilpOptions options = options_.solver;
-    options.start = start_;
+    // It moves everything synchronously.
+    if (options_.form != Form::kAsynchronous) options.start = start_;
     options.should_stop = problem_.should_stop;
     const solve::MilpAnswer answer = solve::solve_milp(program_, options);
     if (!answer.has_solution()) return synchronous;
@@ -155,7 +161,8 @@ class Planner {
     for (std::size_t i = 0; i < in_programme(); ++i) {
       Way synchronous{i, true, {}, 0};
       for (const IdleGap& gap : choices_[i].gaps) synchronous.windows.push_back(whole(gap));
-      ways_.push_back(std::move(synchronous));
+      if (options_.form != Form::kAsynchronous) ways_.push_back(std::move(synchronous));
+      if (options_.form == Form::kSynchronous) continue;
       for (const double lead : kLeads) {
         Way way{i, false, {}, 0};
         for (const IdleGap& gap : choices_[i].gaps) way.windows.push_back(beside(gap, lead));
@@ -324,6 +331,11 @@ class Autotm final : public Policy {
 std::unique_ptr<Policy> make_autotm(const PolicyOptions& options) {
   OptionReader reader("autotm", options);
   AutotmOptions parsed;
+  parsed.form = reader.choice<Form>("form", parsed.form,
+                                    {{"both", Form::kBoth},
+                                     {"synchronous", Form::kSynchronous},
+                                     {"asynchronous", Form::kAsynchronous}});
+  parsed.solver.gap = reader.number("gap", parsed.solver.gap, 0, 1);
   parsed.gaps = static_cast<std::size_t>(reader.integer("gaps", 120, 1, 100'000));
   parsed.stretches = static_cast<std::size_t>(reader.integer("stretches", 48, 1, 10'000));
   parsed.solver.effort = reader.integer("effort", parsed.solver.effort, 1, std::int64_t{1} << 40);

@@ -75,5 +75,31 @@ TEST_F(Autotm, WithoutATierNothingCanLeave) {
   EXPECT_EQ(smallest_budget_of(step, "autotm"), 20);
 }
 
+TEST_F(Autotm, TheDeviceWaitsForSynchronousMovesOnly) {
+  const TestStep step(kStep, 17);
+  const Plan waits = plan_of(step, "autotm", {{"form", "synchronous"}});
+  EXPECT_EQ(step.actions(waits), "move b.0 host after 1\nfetch b.0 issue 6 need 6\n");
+  EXPECT_EQ(simulate(step.problem, waits).total_stall_seconds(), 4);
+  EXPECT_EQ(actions_of(step, "autotm", {{"form", "asynchronous"}}), actions_of(step, "autotm"));
+}
+
+TEST_F(Autotm, WithAWideGapTheFirstAnswerIsGoodEnough) {
+  std::string storages = "storage w 1 parameter start end pinned\nstorage g 1 gradient end\n";
+  std::string forward;
+  std::string backward;
+  for (int i = 0; i < 14; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    storages += "storage " + name + " " + std::to_string(2 + i * 5 % 8) + " activation\n";
+    forward += "op f forward device=" + std::to_string(1 + i * 7 % 12) + " : w -> " + name + "\n";
+    backward = "op b backward device=" + std::to_string(1 + i * 11 % 12) + " : " + name +
+               (i < 13 ? " g" : "") + " -> g\n" + backward;
+  }
+  const TestStep step(storages + forward + backward, 40);
+  const auto moves_with = [&](const char* gap) {
+    return count_of<Move>(plan_of(step, "autotm", {{"gap", gap}}));
+  };
+  EXPECT_GT(moves_with("1"), moves_with("0.001"));
+}
+
 }  // namespace
 }  // namespace lowtide::policy

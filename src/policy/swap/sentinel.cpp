@@ -14,7 +14,8 @@
 // which ops cannot read in place, so that a copy that is late is waited for (the paper leaves the
 // rest in slow memory, or waits, whichever it measured to be faster). A layer is a run of ops that
 // bear one layer's name, or an op if it has none. If copies show with every length that fits, the
-// one is taken of which the least shows. Lengths are tried in steps of a half to a third. What may
+// one is taken of which the least shows. Lengths are tried in steps of a half to a third, or one is
+// given (`interval`). What may
 // leave does so only where room is needed: of what the intervals leave out, that stays which would
 // be back soonest. The pool
 // of short-lived values takes no more than what is in it, since storages have sizes of their own
@@ -90,10 +91,11 @@ class SentinelPlanner {
     std::erase_if(groups_, [&](const GapGroup& group) { return is_short_lived(group); });
   }
 
-  PlanOutcome plan(bool writes_pools) const {
+  // `interval`: the length of intervals in layers; 0: the longest that fits and hides its copies.
+  PlanOutcome plan(std::int32_t interval, bool writes_pools) const {
     std::optional<Try> best;
     std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
-    for (const std::int32_t length : lengths()) {
+    for (const std::int32_t length : interval > 0 ? std::vector{interval} : lengths()) {
       Try next = attempt(length);
       least_bytes = std::min(least_bytes, next.least_bytes);
       if (next.least_bytes > problem_.budget_bytes) continue;
@@ -101,7 +103,8 @@ class SentinelPlanner {
       if (best->shown_seconds <= 0) break;
     }
     if (!best) {
-      return Refusal{.reason = base::concat("with the shortest intervals the step still takes ",
+      return Refusal{.reason = base::concat(interval > 0 ? "with such" : "with the shortest",
+                                            " intervals the step still takes ",
                                             base::format_bytes(least_bytes)),
                      .smallest_budget_bytes = least_bytes};
     }
@@ -296,12 +299,14 @@ class SentinelPlanner {
 
 class Sentinel final : public Policy {
  public:
-  explicit Sentinel(bool writes_pools) : writes_pools_(writes_pools) {}
+  Sentinel(std::int32_t interval, bool writes_pools)
+      : interval_(interval), writes_pools_(writes_pools) {}
   PlanOutcome plan(const Problem& problem) const override {
-    return SentinelPlanner(problem).plan(writes_pools_);
+    return SentinelPlanner(problem).plan(interval_, writes_pools_);
   }
 
  private:
+  std::int32_t interval_;
   bool writes_pools_;
 };
 
@@ -309,9 +314,10 @@ class Sentinel final : public Policy {
 
 std::unique_ptr<Policy> make_sentinel(const PolicyOptions& options) {
   OptionReader reader("sentinel", options);
+  const auto interval = static_cast<std::int32_t>(reader.integer("interval", 0, 0, 1'000'000));
   const bool writes_pools = reader.choice<bool>("pools", false, {{"no", false}, {"yes", true}});
   reader.finish();
-  return std::make_unique<Sentinel>(writes_pools);
+  return std::make_unique<Sentinel>(interval, writes_pools);
 }
 
 }  // namespace lowtide::policy

@@ -104,5 +104,13 @@ TEST(Sentinel, ARefusalNamesABudgetThatWorks) {
   EXPECT_EQ(smallest_budget_of(step, "sentinel"), 34);
 }
 
+TEST(Sentinel, TheLengthOfIntervalsCanBeGiven) {
+  const TestStep step(eight_layers("8"), 33);
+  EXPECT_EQ(actions_of(step, "sentinel", {{"interval", "1"}}),
+            "move a.0 host after 2\nfetch a.0 issue 22 need 23\n");
+  // With eight layers an interval has the way there or back, and everything is used in the next.
+  EXPECT_EQ(smallest_budget_of(step, "sentinel", {{"interval", "8"}}), 34);
+}
+
 }  // namespace
 }  // namespace lowtide::policy

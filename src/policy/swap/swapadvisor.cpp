@@ -12,12 +12,12 @@
 // and those of large sizes from the other; a mutation moves some ops or changes a pool.
 //
 // Where this departs from the paper: pools are chosen by groups of sizes, not storage by storage,
-// and have as many slots as the plan takes at once; who has children is drawn by rank. The first
-// generation are small changes of the traced order, and ops move within a reach, since a random
-// order of a training step takes far more memory than the one in which it was written. The search
-// ends after a number of generations, not after a time. Where no pools fit the budget, storages
-// take their own bytes and no pools: at the latest there, belady's plan is one of those that are
-// rated.
+// and have as many slots as the plan takes at once; who has children is drawn by rank, or with
+// selection=roulette by step time as in the paper. The first generation are small changes of the
+// traced order, and ops move within a reach, since a random order of a training step takes far more
+// memory than the one in which it was written. The search ends after a number of generations, not
+// after a time. Where no pools fit the budget, storages take their own bytes and no pools: at the
+// latest there, belady's plan is one of those that are rated.
 //
 // Limits: what is found depends on how long one looks; the defaults take seconds, the paper's
 // search half an hour. Pools cost room, and the simulator, which knows of no addresses, gives
@@ -269,6 +269,9 @@ std::unique_ptr<Policy> make_swapadvisor(const PolicyOptions& options) {
   search.generations =
       static_cast<std::int32_t>(reader.integer("generations", search.generations, 0, kMany));
   search.mutation_rate = reader.number("mutation", search.mutation_rate, 0, 1);
+  search.selection = reader.choice<solve::Selection>(
+      "selection", search.selection,
+      {{"rank", solve::Selection::kByRank}, {"roulette", solve::Selection::kByCost}});
   search.seed = static_cast<std::uint64_t>(
       reader.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
   parsed.reach = static_cast<std::int32_t>(reader.integer("reach", parsed.reach, 0, kMany));

@@ -76,6 +76,16 @@ TEST(SwapAdvisor, ALongerSearchIsNeverSlower) {
   EXPECT_LT(last, simulate(step.problem, plan_of(step, "belady")).seconds);
 }
 
+TEST(SwapAdvisor, ParentsCanBeDrawnByStepTime) {
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += "storage s" + std::to_string(i) + " 4 activation\n";
+  for (int i = 0; i < 12; ++i) text += "op f forward : -> s" + std::to_string(i) + "\n";
+  for (int i = 0; i < 12; ++i) text += "op g backward : s" + std::to_string(i) + " ->\n";
+  const TestStep step(text, 16);
+  EXPECT_NE(actions_of(step, "swapadvisor", {{"selection", "roulette"}}),
+            actions_of(step, "swapadvisor"));
+}
+
 TEST(SwapAdvisor, ARefusalNamesABudgetThatWorks) {
   const std::int64_t smallest = smallest_budget_of(TestStep(kBranches, 4), "swapadvisor");
   EXPECT_EQ(smallest, 5);

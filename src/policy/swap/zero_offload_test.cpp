@@ -117,5 +117,35 @@ TEST(ZeroOffload, HostMemoryTakesNoMoreThanItHolds) {
   EXPECT_EQ(plan_of(step, "zero_offload").starts.size(), 1U);
 }
 
+// Mixed precision with Adam takes 16 bytes a parameter: 2 of it and 2 of its gradient in half
+// precision, 12 of states. The paper keeps the 2 on the device and the rest on the host.
+TEST(ZeroOffload, OfSixteenBytesAParameterTwoStayAsThePaperCounts) {
+  constexpr std::string_view kTwoLayers = R"(
+storage x 10 input start
+storage p1 2000 parameter start end
+storage p2 2000 parameter start end
+storage s1 12000 state start end
+storage s2 12000 state start end
+storage g1 2000 gradient
+storage g2 2000 gradient
+storage a1 10 activation
+storage a2 10 activation
+op f1 forward : x p1 -> a1
+op f2 forward : a1 p2 -> a2
+op b2 backward : a2 p2 -> g2 free a2
+op b1 backward : a1 p1 -> g1 free a1
+op adam optimizer once option=cpu:1:0:host : p1 g1 s1 -> p1 s1 free g1
+op adam optimizer once option=cpu:1:0:host : p2 g2 s2 -> p2 s2 free g2
+)";
+  const std::int64_t smallest = smallest_budget_of(TestStep(kTwoLayers, 1), "zero_offload");
+  // The parameters, and beside the activations one gradient that is on its way.
+  EXPECT_EQ(smallest, 2 * 2000 + 2000 + 20);
+  const TestStep step(kTwoLayers, smallest);
+  const Timeline timeline = simulate(step.problem, plan_of(step, "zero_offload"));
+  EXPECT_EQ(timeline.tier_peak_bytes[0], 2 * 16000);
+  const Timeline plain = TestStep(kTwoLayers, 40000).run("");
+  EXPECT_EQ(plain.peak_bytes, 2 * 16000 + 10);
+}
+
 }  // namespace
 }  // namespace lowtide::policy

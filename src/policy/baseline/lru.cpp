@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Two rules without any idea of cost, to measure the others against: the value unused for longest,
-// and any value at all.
+// Least recently used: on shortage, drop the value that was unused for longest. A rule without any
+// idea of cost, to measure the others against.
+//
+// Limits: it knows neither what a value costs to make again nor how much room it gives, and least
+// of all what its dropped ancestors cost: chains go as a whole. As with all online rules nothing is
+// moved, and what no op of the step made stays.
 #include "policy/factories.h"
 #include "policy/online_lifted.h"
 
@@ -15,13 +19,6 @@ class LeastRecentlyUsed final : public OnlinePolicy {
   double score(const Candidate& candidate) override { return 1 / candidate.stale_seconds; }
 };
 
-// The search draws the victim, so that no score is needed to choose between candidates.
-class AnyValue final : public OnlinePolicy {
- public:
-  Neighbourhood neighbourhood() const override { return Neighbourhood::kNone; }
-  double score(const Candidate& /*candidate*/) override { return 0; }
-};
-
 }  // namespace
 
 std::unique_ptr<Policy> make_lru(const PolicyOptions& options) {
@@ -30,14 +27,6 @@ std::unique_ptr<Policy> make_lru(const PolicyOptions& options) {
   reader.finish();
   return lift(
       "lru", options, [] { return std::make_unique<LeastRecentlyUsed>(); }, online);
-}
-
-std::unique_ptr<Policy> make_random(const PolicyOptions& options) {
-  OptionReader reader("random", options);
-  const sim::OnlineOptions online = read_online_options(reader, sim::VictimSearch::kOne);
-  reader.finish();
-  return lift(
-      "random", options, [] { return std::make_unique<AnyValue>(); }, online);
 }
 
 }  // namespace lowtide::policy
