@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -53,6 +54,10 @@ struct PolicyInfo {
   std::vector<OptionInfo> options;
   /// Whether the runtime can carry its plans out; else only the simulator can.
   bool executable = true;
+  /// Options with which a policy that recomputes and swaps only does one of the two; none: it
+  /// cannot be kept from the other.
+  std::optional<PolicyOptions> only_swaps{};
+  std::optional<PolicyOptions> only_recomputes{};
   /// Throws InvalidInput for an option that is not in the list or has a bad value.
   std::unique_ptr<Policy> (*make)(const PolicyOptions& options);
 };

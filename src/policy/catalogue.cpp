@@ -43,7 +43,11 @@ std::vector<PolicyInfo> baselines() {
        .mechanisms = "recompute+swap",
        .summary = "evicts every value after each use: the stress setting of the tests",
        .options = {{"by", "host", "host (move everything) or recompute (drop what is cheap)"},
-                   {"depth", "4", "by=recompute: longest chain of dropped values"}},
+                   {"depth", "4", "by=recompute: longest chain of dropped values"},
+                   {"swap", "yes",
+                    "by=recompute: yes or no: whether what is not dropped is moved"}},
+       .only_swaps = PolicyOptions{{"by", "host"}},
+       .only_recomputes = PolicyOptions{{"by", "recompute"}, {"swap", "no"}},
        .make = make_evict_all},
       {.name = "belady",
        .paper = "Belady, A study of replacement algorithms for a virtual-storage computer, 1966",
@@ -208,6 +212,8 @@ std::vector<PolicyInfo> published_hybrids() {
                    {"recompute", "yes", "yes or no: whether values may be replayed"},
                    {"ignore_below", "0.1",
                     "hidden swaps leave values below this share of the mean size alone"}},
+       .only_swaps = PolicyOptions{{"recompute", "no"}},
+       .only_recomputes = PolicyOptions{{"swap", "no"}},
        .make = make_capuchin},
       {.name = "superneurons",
        .paper = "Wang et al., SuperNeurons: dynamic GPU memory management, PPoPP 2018",
@@ -217,6 +223,8 @@ std::vector<PolicyInfo> published_hybrids() {
                    {"recompute", "yes", "yes or no: whether cheap layers may be replayed"},
                    {"segments", "cost_aware",
                     "replayed once and kept (speed), for each reader (memory), or by their bytes"}},
+       .only_swaps = PolicyOptions{{"recompute", "no"}},
+       .only_recomputes = PolicyOptions{{"offload", "no"}},
        .make = make_superneurons},
   };
 }
@@ -313,6 +321,8 @@ std::vector<PolicyInfo> our_own() {
              "well)"},
             {"last_resort", "yes",
              "yes or no: whether belady plans what would be refused otherwise"}},
+       .only_swaps = PolicyOptions{{"recompute", "no"}},
+       .only_recomputes = PolicyOptions{{"swap", "no"}},
        .make = make_tide},
   };
 }

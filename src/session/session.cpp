@@ -12,6 +12,7 @@
 #include "session/attendance.h"
 #include "session/devices.h"
 #include "session/guidance.h"
+#include "session/policies.h"
 #include "session/run_record.h"
 #include "session/spill.h"
 #include "session/surroundings.h"
@@ -108,23 +109,6 @@ std::int64_t budget_from(const SessionOptions& options) {
   return bytes;
 }
 
-std::unique_ptr<Policy> make_policy(const std::string& name, const SessionOptions& options) {
-  const PolicyInfo& info = policy_named(name);
-  LT_REQUIRE(info.executable, "plans of ", info.name, " can be simulated but not carried out");
-  PolicyOptions policy_options = options.policy_options;
-  if (info.name == "capuchin" || info.name == "tide") {
-    if (options.means == Means::kRecompute) policy_options.try_emplace("swap", "no");
-    if (options.means == Means::kHost) policy_options.try_emplace("recompute", "no");
-  } else if (options.means == Means::kHost) {
-    LT_REQUIRE(info.mechanisms != "recompute", info.name,
-               " recomputes, which Means::kHost does not allow: use Means::kMixed");
-  } else if (options.means == Means::kRecompute) {
-    LT_REQUIRE(info.mechanisms != "swap", info.name,
-               " moves values, which Means::kRecompute does not allow: use Means::kMixed");
-  }
-  return info.make(policy_options);
-}
-
 // None for the online rule.
 std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options,
                                                    const engine::Device& device) {
@@ -132,14 +116,13 @@ std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options
   const bool is_named = options.policy != "online" && options.policy != "auto";
   LT_REQUIRE(is_named || options.policy_options.empty(), "policy \"", options.policy,
              "\" has no options");
-  if (is_named) policies.push_back(make_policy(options.policy, options));
+  if (is_named) {
+    policies.push_back(policy_within(options.policy, options.means, options.policy_options));
+  }
   // The simulator takes copies to go on beside what is computed; where they do not, on the CPU, the
   // online rule was found to be quicker than the plans.
   if (options.policy != "auto" || !device.copies_beside_work()) return policies;
-  SessionOptions its_options = options;
-  // The online rule does better with a plan that all but fits than with one that only copies.
-  its_options.policy_options = {{"last_resort", "no"}};
-  policies.push_back(make_policy("tide", its_options));
+  policies.push_back(policy_within("tide", options.means, {}));
   return policies;
 }
 
