@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -82,6 +83,10 @@ struct PolicyInfo {
   /// else only the simulator does. The catalogue derives it from the needs.
   bool executable = true;
   std::vector<OptionInfo> options;
+  /// Options with which a policy that recomputes and swaps only does one of the two; none: it
+  /// cannot be kept from the other.
+  std::optional<PolicyOptions> only_swaps{};
+  std::optional<PolicyOptions> only_recomputes{};
   /// Throws InvalidInput for an option that is not in the list or has a bad value.
   std::unique_ptr<Policy> (*make)(const PolicyOptions& options);
 };

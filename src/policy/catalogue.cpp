@@ -33,7 +33,11 @@ std::vector<PolicyInfo> baselines() {
        .why = "everything crosses the link after each use, whether there is room or not",
        .needs = {{Need::kHostMemory}, {Need::kReplays, "with by=recompute"}},
        .options = {{"by", "host", "host (move everything) or recompute (drop what is cheap)"},
-                   {"depth", "4", "by=recompute: longest chain of dropped values"}},
+                   {"depth", "4", "by=recompute: longest chain of dropped values"},
+                   {"swap", "yes",
+                    "by=recompute: yes or no: whether what is not dropped is moved"}},
+       .only_swaps = PolicyOptions{{"by", "host"}},
+       .only_recomputes = PolicyOptions{{"by", "recompute"}, {"swap", "no"}},
        .make = make_evict_all},
       {.name = "belady",
        .paper = "Belady, A study of replacement algorithms for a virtual-storage computer, 1966",
@@ -124,6 +128,8 @@ std::vector<PolicyInfo> our_own() {
              "well)"},
             {"last_resort", "yes",
              "yes or no: whether belady plans what would be refused otherwise"}},
+       .only_swaps = PolicyOptions{{"recompute", "no"}},
+       .only_recomputes = PolicyOptions{{"swap", "no"}},
        .make = make_tide},
   };
 }

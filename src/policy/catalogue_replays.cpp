@@ -199,6 +199,8 @@ std::vector<PolicyInfo> published_hybrids() {
                    {"recompute", "yes", "yes or no: whether values may be replayed"},
                    {"ignore_below", "0.1",
                     "hidden swaps leave values below this share of the mean size alone"}},
+       .only_swaps = PolicyOptions{{"recompute", "no"}},
+       .only_recomputes = PolicyOptions{{"swap", "no"}},
        .make = make_capuchin},
       {.name = "superneurons",
        .paper = "Wang et al., SuperNeurons: dynamic GPU memory management, PPoPP 2018",
@@ -214,6 +216,8 @@ std::vector<PolicyInfo> published_hybrids() {
                    {"recompute", "yes", "yes or no: whether cheap layers may be replayed"},
                    {"segments", "cost_aware",
                     "replayed once and kept (speed), for each reader (memory), or by their bytes"}},
+       .only_swaps = PolicyOptions{{"recompute", "no"}},
+       .only_recomputes = PolicyOptions{{"offload", "no"}},
        .make = make_superneurons},
   };
 }

@@ -171,6 +171,40 @@ TEST(Catalogue, ListedDefaultsAreWhatPoliciesDoWithoutOptions) {
   }
 }
 
+template <class ActionType>
+bool has_any(const Plan& plan) {
+  return std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+    return std::holds_alternative<ActionType>(action);
+  });
+}
+
+// It may drop what nobody reads again.
+void expect_only_swaps(const PolicyInfo& row, const PolicyOptions& options) {
+  for (std::int64_t budget = 10; budget <= 40; ++budget) {
+    const PlanOutcome outcome = row.make(options)->plan(sim::TestStep(kStep, budget).problem);
+    const auto* plan = std::get_if<Plan>(&outcome);
+    EXPECT_FALSE(plan != nullptr && has_any<lowtide::Run>(*plan)) << row.name << ' ' << budget;
+  }
+}
+
+void expect_only_recomputes(const PolicyInfo& row, const PolicyOptions& options) {
+  for (std::int64_t budget = 10; budget <= 40; ++budget) {
+    const PlanOutcome outcome = row.make(options)->plan(sim::TestStep(kStep, budget).problem);
+    const auto* plan = std::get_if<Plan>(&outcome);
+    EXPECT_FALSE(plan != nullptr && (has_any<Move>(*plan) || !plan->starts.empty()))
+        << row.name << ' ' << budget;
+  }
+}
+
+TEST(Catalogue, WhatDoesOneThingDoesNotDoTheOther) {
+  for (const PolicyInfo& row : catalogue()) {
+    if (row.mechanisms == "swap") expect_only_swaps(row, {});
+    if (row.mechanisms == "recompute") expect_only_recomputes(row, {});
+    if (row.only_swaps) expect_only_swaps(row, *row.only_swaps);
+    if (row.only_recomputes) expect_only_recomputes(row, *row.only_recomputes);
+  }
+}
+
 TEST(Catalogue, PoliciesRefuseWhatTheyDoNotKnowByName) {
   for (const PolicyInfo& row : catalogue()) {
     EXPECT_EQ(refusal_of(row, {{"no_such_option", "1"}})

@@ -181,6 +181,7 @@ std::int64_t Guidance::fetches_hurried() const {
 void Guidance::take_plan(PlanResult result) {
   Times& times = times_[result.shape];
   times.is_settled = true;
+  if (times.is_dropped) return;
   if (times.narrower && !times.is_on_trial) begin_trial(times, result.guided != nullptr);
   // There was none with a wider margin.
   if (!result.guided && find_plan(result.shape) != guided_.end()) return;
@@ -256,6 +257,7 @@ void Guidance::drop_slow_plan(std::uint64_t shape, Times& times) {
   if (times.online_seconds == 0) return;
   if (times.guided_seconds <= kSlowerThanOnline * times.online_seconds) return;
   ++plans_dropped_;
+  times.is_dropped = true;
   run::Books::Lock lock(managed_.runtime.books());
   managed_.runtime.guide().remove_plan(shape);
   std::erase_if(guided_, [shape](const PlanResult& one) { return one.shape == shape; });

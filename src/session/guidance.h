@@ -68,6 +68,8 @@ class Guidance {
     double guided_seconds = 0;
     // No further plan is made for them.
     bool is_settled = false;
+    // Their plan was slower than the online rule: what is being made of it is not wanted any more.
+    bool is_dropped = false;
     // How often it was measured what the plan's fetches hold up.
     int looks_at_stalls = 0;
     // Steps under the plan in which the device had no room all the same, or none in one piece, and

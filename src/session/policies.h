@@ -10,9 +10,9 @@
 
 namespace lowtide::session {
 
-// A policy whose plans a session can carry out, told to use no other means than these where it can
-// be told. Throws InvalidInput for a name that is none, for options that it does not have, and if
-// it has no means that may be used.
+// A policy whose plans a session can carry out, told to use no other means than these. Throws
+// InvalidInput for a name that is none, for options that it does not have or that ask for other
+// means, and if it cannot be kept to these.
 std::unique_ptr<Policy> policy_within(const std::string& name, Means means, PolicyOptions options);
 
 }  // namespace lowtide::session

@@ -274,8 +274,10 @@ void Impl::add_spill(SessionStats& stats, run::Books::Lock& lock) {
   stats.disk_write_seconds = now.write_seconds - spill_at_start_.write_seconds;
   stats.disk_read_seconds = now.read_seconds - spill_at_start_.read_seconds;
   stats.disk_wait_seconds = books.moved(lock).waited_seconds() - waited_at_start_;
-  stats.disk_write_errors = now.failed_writes;
-  stats.disk_read_errors = now.failed_reads + now.pieces_read_again;
+  const tier::SpillStats& start = spill_at_start_;
+  stats.disk_write_errors = now.failed_writes - start.failed_writes;
+  stats.disk_read_errors =
+      now.failed_reads - start.failed_reads + now.pieces_read_again - start.pieces_read_again;
   stats.disk_io = spill_file_->io_name();
 }
 

@@ -93,8 +93,17 @@ TickUse Simulation::run_tick(Tick tick) {
   return use;
 }
 
+// The engine passes over an op that only looks at storages in another way, with nothing to be done.
+bool Simulation::is_passed_over(Tick tick) const {
+  if (tick == schedule_.end()) return false;
+  const plan::Schedule::At at = schedule_.at(tick);
+  const bool is_idle = at.issues.empty() && at.prelude.empty() && at.releases.empty();
+  const Op& op = trace_.op(schedule_.lifetimes().op_at(tick));
+  return is_idle && !op.views.empty() && op.writes.empty();
+}
+
 void Simulation::issue(Tick tick) {
-  begin_waiting_fetches();
+  if (!is_passed_over(tick)) begin_waiting_fetches();
   for (const std::int32_t index : schedule_.at(tick).issues) {
     const Action& action = plan_.actions[static_cast<std::size_t>(index)];
     if (const auto* fetch = std::get_if<Fetch>(&action)) {

@@ -76,6 +76,7 @@ class Simulation {
 
   void place_sources();
   TickUse run_tick(Tick tick);
+  bool is_passed_over(Tick tick) const;
   void issue(Tick tick);
   void prelude(Tick tick);
   void release(Tick tick);

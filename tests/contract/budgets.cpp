@@ -29,6 +29,7 @@ const std::vector<SlowPair>& slow_pairs() {
       {"dtr_score_exact", {Source::kRecorded, "lstm"}, {100, 90, 70, 50}},
       // 200 replays an op, written and checked again at each budget: 8.5 s.
       {"evict_all_by_recompute", {Source::kDtrLog, "treelstm"}, {50, 20}},
+      {"evict_all_without_swaps", {Source::kDtrLog, "treelstm"}, {50, 20}},
       {"sublinear_recursive", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"capuchin_no_swap", {Source::kRecorded, "lstm"}, {90, 50, 20}},
       {"sublinear", {Source::kRecorded, "lstm"}, {90, 50, 20}},

@@ -4,14 +4,19 @@
 // A value of ten gigabytes, as it would lie in host memory, but with little memory behind it: the
 // same 64 MiB again and again.
 #include <cstdint>
+#include <cstring>
 #include <iostream>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/random.h"
+#include "run/engine/host_cache.h"
 #include "run/tier/spill_file.h"
+#include "run/tier/spill_folder.h"
 #include "run/tier/tier_test.h"
 
 namespace lowtide::tier {
@@ -53,28 +58,55 @@ class RepeatedMemory {
   bool is_there_ = false;
 };
 
-TEST(LargeStorage, OfTenGigabytesIsWrittenAndRead) {
+// Room for one value at a time.
+class RoomForOne final : public engine::HostMemory {
+ public:
+  explicit RoomForOne(RepeatedMemory& memory) : memory_(memory) {}
+
+  void* allocate_host(std::int64_t bytes) override {
+    if (held_bytes_ > 0) return nullptr;
+    held_bytes_ = bytes;
+    return memory_.data();
+  }
+  void free_host(void*) override { held_bytes_ = 0; }
+  void set_host_cap(std::int64_t) override {}
+  std::int64_t host_held_bytes() const override { return held_bytes_; }
+  std::int64_t host_peak_bytes() const override { return held_bytes_; }
+
+ private:
+  RepeatedMemory& memory_;
+  std::int64_t held_bytes_ = 0;
+};
+
+TEST(LargeStorage, OfTenGigabytesGoesToDiskAndComesBack) {
   const TempFolder folder;
   if (free_bytes_in(folder.path()) < kValueBytes + kValueBytes / 4) {
     GTEST_SKIP() << "too little room on the disk of the build folder";
   }
-  RepeatedMemory written(kValueBytes);
-  RepeatedMemory read(kValueBytes);
-  ASSERT_TRUE(written.is_there() && read.is_there());
-  written.fill(1);
-  SpillFile file({.folder = folder.path(), .cap_bytes = kValueBytes + (1 << 20)});
-  const SpilledP spilled = file.store(written.data(), kValueBytes);
-  ASSERT_TRUE(spilled);
-  spilled->wait();
-  EXPECT_EQ(spilled->failure(), "");
+  RepeatedMemory memory(kValueBytes);
+  ASSERT_TRUE(memory.is_there());
+  const auto file = std::make_shared<SpillFile>(
+      SpillOptions{.folder = folder.path(), .cap_bytes = kValueBytes + (1 << 20)});
+  RoomForOne host(memory);
+  engine::HostCache cache(host);
+  cache.set_file(file, kValueBytes);
+  engine::HostCopy large;
+  engine::HostCopy small;
+  ASSERT_NE(cache.allocate(large, kValueBytes), nullptr);
+  memory.fill(1);
+  const std::vector<std::byte> expected(memory.data(), memory.data() + kMemoryBytes);
+  // There is room for it when the large one is in the file.
+  ASSERT_NE(cache.allocate(small, 100), nullptr);
+  EXPECT_TRUE(large.is_in_file());
+  memory.fill(2);
+  cache.free(small);
   // The checksums of its pieces differ though the bytes repeat themselves.
-  file.load(spilled, read.data());
-  spilled->wait();
-  EXPECT_EQ(spilled->failure(), "");
-  EXPECT_EQ(std::memcmp(read.data(), written.data(), kMemoryBytes), 0);
-  EXPECT_GE(file.stats().read_bytes, kValueBytes);
-  std::cout << "written at " << file.write_bytes_per_second() / 1e9 << " GB/s, read at "
-            << file.read_bytes_per_second() / 1e9 << " GB/s by " << file.io_name() << "\n";
+  ASSERT_EQ(cache.bytes(large), memory.data());
+  EXPECT_EQ(std::memcmp(memory.data(), expected.data(), expected.size()), 0);
+  cache.free(large);
+  EXPECT_GE(file->stats().read_bytes, kValueBytes);
+  std::cout << "written at " << file->write_bytes_per_second() / 1e9 << " GB/s, read at "
+            << file->read_bytes_per_second() / 1e9 << " GB/s by " << file->io_name() << "\n";
 }
 
 }  // namespace

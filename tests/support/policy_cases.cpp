@@ -25,6 +25,7 @@ std::vector<PolicyCase> policy_cases() {
   for (const PolicyInfo& row : catalogue()) cases.push_back({row.name, row.name, options_for(row)});
   const std::vector<PolicyCase> variants{
       {"evict_all_by_recompute", "evict_all", {{"by", "recompute"}}},
+      {"evict_all_without_swaps", "evict_all", {{"by", "recompute"}, {"swap", "no"}}},
       {"lru_dead_keep", "lru", {{"dead", "keep"}}},
       {"dtr_score_exact", "dtr", {{"score", "exact"}}},
       {"dtr_score_local", "dtr", {{"score", "local"}}},

@@ -31,27 +31,83 @@ struct Case {
   std::map<std::string, std::string> policy_options{};
   // There is little host memory, and a disk behind it.
   bool has_disk = false;
+  // Of all programs, so many at least are guided within the share, and use the disk if there is
+  // one.
+  int least_guided = 0;
 };
 
+std::string case_name(const Case& each) {
+  return each.policy + " " + name_of(each.means) + (each.has_disk ? " with a disk" : "");
+}
+
+// Sublinear only replays: with a disk, or where values may be moved, its plans are the same, and
+// where they may only be moved it is refused (see PoliciesThatMakeNoSenseAreRefused).
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
-      {"capuchin", Means::kMixed, 60},
-      {"capuchin", Means::kHost, 60},
-      {"capuchin", Means::kRecompute, 70},
-      {"tide", Means::kMixed, 50, {{"tries", "20"}}},
-      {"tide", Means::kHost, 60, {{"tries", "20"}}},
-      {"tide", Means::kRecompute, 70, {{"tries", "20"}}},
-      {"sublinear", Means::kRecompute, 70},
-      {"evict_all", Means::kMixed, 60, {{"by", "recompute"}}},
-      {"evict_all", Means::kHost, 60},
-      {"belady", Means::kHost, 60},
-      {"dtr", Means::kMixed, 50},
+      {"capuchin", Means::kMixed, 60, {}, false, 16},
+      {"capuchin", Means::kHost, 60, {}, false, 16},
+      {"capuchin", Means::kRecompute, 70, {}, false, 10},
+      {"capuchin", Means::kHost, 60, {}, true, 16},
+      {"capuchin", Means::kMixed, 60, {}, true, 10},
+      {"sublinear", Means::kRecompute, 70, {}, false, 10},
+      {"sublinear", Means::kMixed, 70, {}, true, 6},
+      {"evict_all", Means::kRecompute, 80, {}, false, 6},
+      {"evict_all", Means::kHost, 60, {}, false, 36},
+      {"evict_all", Means::kHost, 60, {}, true, 32},
+      {"evict_all", Means::kMixed, 60, {{"by", "recompute"}}, false, 18},
+      {"evict_all", Means::kMixed, 60, {{"by", "recompute"}}, true, 16},
+      {"tide", Means::kMixed, 50, {{"tries", "20"}}, false, 36},
+      {"tide", Means::kHost, 60, {{"tries", "20"}}, false, 36},
+      {"tide", Means::kRecompute, 70, {{"tries", "20"}}, false, 10},
+      {"belady", Means::kHost, 60, {}, false, 36},
+      {"dtr", Means::kMixed, 50, {}, false, 6},
       {"auto", Means::kMixed, 40},
-      {"evict_all", Means::kHost, 60, {}, true},
-      {"capuchin", Means::kMixed, 60, {}, true},
   };
   return all;
 }
+
+// What became of one case in all programs.
+struct Tally {
+  int programs = 0;
+  int planned = 0;
+  int guided = 0;
+  // Of those, within the share of the case, and onto the disk if there is one.
+  int guided_as_wanted = 0;
+};
+
+std::map<std::string, Tally>& tallies() {
+  static std::map<std::string, Tally> all;
+  return all;
+}
+
+void count(const Case& each, const Feasible& found) {
+  const SessionStats& stats = found.run.stats;
+  Tally& tally = tallies()[case_name(each)];
+  ++tally.programs;
+  tally.planned += stats.plans > 0 ? 1 : 0;
+  const bool is_guided = stats.guided_steps > stats.guidance_broken_off;
+  tally.guided += is_guided ? 1 : 0;
+  const bool uses_disk = !each.has_disk || (stats.bytes_to_disk > 0 && stats.bytes_from_disk > 0);
+  tally.guided_as_wanted += is_guided && found.refusals == 0 && uses_disk ? 1 : 0;
+}
+
+// Looks at the tallies when all programs have run.
+class TallyCheck final : public testing::Environment {
+ public:
+  void TearDown() override {
+    for (const Case& each : cases()) {
+      const Tally& tally = tallies()[case_name(each)];
+      // Some were filtered out, or do not run here.
+      if (tally.programs < static_cast<int>(programs().size())) continue;
+      std::printf("%-32s of %d programs %d planned, %d guided, %d of them as wanted\n",
+                  case_name(each).c_str(), tally.programs, tally.planned, tally.guided,
+                  tally.guided_as_wanted);
+      EXPECT_GE(tally.guided_as_wanted, each.least_guided) << case_name(each);
+    }
+  }
+};
+
+[[maybe_unused]] const auto* const tally_check = testing::AddGlobalTestEnvironment(new TallyCheck);
 
 const std::string& spill_folder() {
   static const tier::TempFolder folder;
@@ -63,7 +119,7 @@ SessionOptions guided_by(const Case& each, std::int64_t budget_bytes) {
   if (each.has_disk) {
     // Not every program uses the libraries whose memory is fixed.
     const std::int64_t own_bytes = std::max(budget_bytes - fixed_bytes(), budget_bytes / 4);
-    options.host_cap = std::to_string(own_bytes / 4);
+    options.host_cap = std::to_string(own_bytes / 8);
     options.spill_dir = spill_folder();
     options.spill_cap = "1GiB";
   }
@@ -80,7 +136,7 @@ TEST_P(GuidedProgram, GivesThePlainBitsWithinTheBudget) {
   LT_SKIP_IF(why_skip(chosen));
   const Reference& wanted = reference(chosen, kSteps);
   for (const Case& each : cases()) {
-    SCOPED_TRACE(each.policy + " " + name_of(each.means) + (each.has_disk ? " with a disk" : ""));
+    SCOPED_TRACE(case_name(each));
     const std::int64_t budget = wanted.budget(each.share_percent);
     const auto found = run_feasibly(chosen, guided_by(each, budget), budget, wanted);
     ASSERT_TRUE(found);
@@ -91,6 +147,16 @@ TEST_P(GuidedProgram, GivesThePlainBitsWithinTheBudget) {
       EXPECT_LE(found->run.metered_peak_bytes, found->budget_bytes);
     }
     EXPECT_TRUE(stats.plans == 0 || stats.guided_steps > 0);
+    if (found->budget_bytes < wanted.plain_peak_bytes) {
+      EXPECT_GT(stats.evictions, 0);
+    }
+    if (each.means == Means::kRecompute) {
+      EXPECT_EQ(stats.moves + stats.bytes_to_host, 0);
+    }
+    if (each.means == Means::kHost) {
+      EXPECT_EQ(stats.drops + stats.recomputes, 0);
+    }
+    count(each, *found);
     // On the CPU the online rule is quicker.
     if (each.policy == "auto" && test_device().is_cpu()) {
       EXPECT_EQ(stats.plans, 0);
@@ -322,6 +388,11 @@ TEST(Guided, PoliciesThatMakeNoSenseAreRefused) {
   EXPECT_THROW(Session{options}, InvalidInput);
   options.policy = "belady";
   options.means = Means::kRecompute;
+  EXPECT_THROW(Session{options}, InvalidInput);
+  options.policy = "pofo";
+  EXPECT_THROW(Session{options}, InvalidInput);
+  options.policy = "evict_all";
+  options.policy_options = {{"by", "host"}};
   EXPECT_THROW(Session{options}, InvalidInput);
   options.policy = "sublinear";
   options.means = Means::kMixed;

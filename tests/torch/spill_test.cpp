@@ -144,6 +144,12 @@ End run_to_the_end(const SessionOptions& options, const PlainRun& wanted, Sessio
   }
 }
 
+// When the value is read, it cannot be moved elsewhere any more.
+bool is_found_out_late(Fault fault) {
+  return fault == Fault::kFlippedWrite || fault == Fault::kLostWrite ||
+         fault == Fault::kMisdirectedWrite;
+}
+
 class SpillingOnto : public testing::TestWithParam<Fault> {};
 
 TEST_P(SpillingOnto, AFaultyDiskIsRightOrATypedError) {
@@ -168,7 +174,7 @@ TEST_P(SpillingOnto, AFaultyDiskIsRightOrATypedError) {
         ++ends[end];
         hits += plan.hits;
         const bool is_harmless = GetParam() == Fault::kLate || !for_good;
-        if (is_harmless && GetParam() != Fault::kFlippedWrite && GetParam() != Fault::kLostWrite) {
+        if (is_harmless && !is_found_out_late(GetParam())) {
           EXPECT_EQ(end, End::kRight);
         }
         session::wrap_spill_io(nullptr);
@@ -181,6 +187,42 @@ TEST_P(SpillingOnto, AFaultyDiskIsRightOrATypedError) {
   EXPECT_GT(hits, 0);
   std::cout << ends[End::kRight] << " right, " << ends[End::kOutOfMemory] << " out of memory, "
             << ends[End::kIoError] << " I/O errors; " << hits << " faults\n";
+}
+
+// The same in steps that follow a plan which moves everything, most of it to the disk.
+TEST_P(SpillingOnto, AFaultyDiskIsNoHarmToPlansEither) {
+  LT_SKIP_IF(why_skip());
+  constexpr int kGuidedSteps = 6;
+  const TempFolder folder;
+  const Reference& plain = reference(chosen(), kGuidedSteps);
+  SessionOptions options = spilling(folder, plain, 80, Means::kHost);
+  options.policy = "evict_all";
+  options.wait_for_plans = true;
+  const auto run_with = [&](FaultPlan& plan, SessionStats& stats) {
+    session::wrap_spill_io(
+        [&plan](auto io) { return std::make_unique<tier::FaultyIo>(std::move(io), plan); });
+    const End end = run_to_the_end(options, plain.run, stats);
+    session::wrap_spill_io(nullptr);
+    return end;
+  };
+  SessionStats stats;
+  FaultPlan never = {.fault = GetParam(), .number = std::int64_t{1} << 40};
+  ASSERT_EQ(run_with(never, stats), End::kRight);
+  EXPECT_GT(stats.guided_steps, stats.guidance_broken_off);
+  EXPECT_GT(stats.bytes_from_disk, 0);
+  // Plans are followed in the last four of the six steps.
+  std::int64_t hits = 0;
+  for (const int eighth : {4, 5, 6, 7}) {
+    FaultPlan plan = {
+        .fault = GetParam(), .number = never.seen * eighth / 8, .for_good = eighth == 5};
+    const End end = run_with(plan, stats);
+    hits += plan.hits;
+    const bool is_harmless = GetParam() == Fault::kLate || !plan.for_good;
+    if (is_harmless && !is_found_out_late(GetParam())) {
+      EXPECT_EQ(end, End::kRight) << eighth;
+    }
+  }
+  EXPECT_GT(hits, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SpillingOnto, testing::ValuesIn(tier::all_faults()),
@@ -308,6 +350,20 @@ TEST(SpillFolderOption, ADiskThatDoesNotWorkIsSaidAtOnce) {
       [&plan](auto io) { return std::make_unique<tier::FaultyIo>(std::move(io), plan); });
   EXPECT_THROW(Session{options}, IoError);
   session::wrap_spill_io(nullptr);
+}
+
+TEST(SpillFolderOption, WhatWentWrongWhenTheDiskWasTriedOutDoesNotCount) {
+  LT_SKIP_IF(why_skip());
+  const TempFolder folder;
+  SessionOptions options = options_for(1 << 30);
+  options.spill_dir = folder.path();
+  FaultPlan plan = {.fault = Fault::kFlippedRead};
+  session::wrap_spill_io(
+      [&plan](auto io) { return std::make_unique<tier::FaultyIo>(std::move(io), plan); });
+  const Session session(options);
+  session::wrap_spill_io(nullptr);
+  EXPECT_EQ(plan.hits, 1);
+  EXPECT_EQ(session.stats().disk_read_errors, 0);
 }
 
 }  // namespace

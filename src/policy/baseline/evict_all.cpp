@@ -7,7 +7,7 @@
 //
 // By host everything moves to the first tier, persistent storages included, which then begin the
 // step there. By recompute values within `depth` replays of something that is kept are dropped
-// instead, so that replays do not multiply.
+// instead, so that replays do not multiply; what is not dropped moves, or with swap=no stays.
 //
 // Limits: the budget is not looked at, but for whether the plan keeps it: with room to spare as
 // much moves as without. Nothing is fetched ahead, so that every copy is waited for. What is
@@ -33,7 +33,8 @@ enum class By { kHost, kRecompute };
 
 class EvictAll final : public Policy {
  public:
-  EvictAll(By by, std::int64_t depth) : by_(by), depth_(depth) {}
+  EvictAll(By by, std::int64_t depth, bool may_swap)
+      : by_(by), depth_(depth), may_swap_(may_swap) {}
 
   PlanOutcome plan(const Problem& problem) const override {
     const Trace& trace = *problem.trace;
@@ -42,11 +43,14 @@ class EvictAll final : public Policy {
     const auto ops = static_cast<std::int64_t>(trace.ops().size());
     std::optional<WrittenPlan> written =
         write_gaps(problem, lifetimes, costs, decide(problem, lifetimes, by_), 200 * ops + 1000);
-    if (!written && by_ == By::kRecompute) {
-      // Dead ancestors made the chains longer than they looked.
-      written = write_gaps(problem, lifetimes, costs, decide(problem, lifetimes, By::kHost), 0);
+    // Dead ancestors made the chains longer than they looked, or replays take more than they free.
+    const bool is_in_vain = !written || (!may_swap_ && written->peak_bytes > problem.budget_bytes);
+    if (is_in_vain && by_ == By::kRecompute) {
+      std::optional<WrittenPlan> without =
+          write_gaps(problem, lifetimes, costs, decide(problem, lifetimes, By::kHost), 0);
+      if (!written || without->peak_bytes < written->peak_bytes) written = std::move(without);
     }
-    LT_CHECK(written, "everything that was moved can be brought back");
+    LT_CHECK(written, "without replays everything can be brought back");
     if (written->peak_bytes <= problem.budget_bytes) {
       return finish_plan(problem, "evict_all", *std::move(written));
     }
@@ -65,7 +69,7 @@ class EvictAll final : public Policy {
       const auto value = make_id<ValueId>(i);
       if (dropped[i]) {
         drop_everywhere(value, lifetimes, decisions);
-      } else if (moved[trace.value(value).storage.slot()]) {
+      } else if (may_swap_ && moved[trace.value(value).storage.slot()]) {
         swap_everywhere(trace, value, lifetimes, decisions);
       }
     }
@@ -118,6 +122,7 @@ class EvictAll final : public Policy {
 
   By by_;
   std::int64_t depth_;
+  bool may_swap_;
 };
 
 }  // namespace
@@ -127,8 +132,11 @@ std::unique_ptr<Policy> make_evict_all(const PolicyOptions& options) {
   const By by =
       reader.choice<By>("by", By::kHost, {{"host", By::kHost}, {"recompute", By::kRecompute}});
   const std::int64_t depth = reader.integer("depth", 4, 1, 14);
+  const bool may_swap = reader.choice<bool>("swap", true, {{"yes", true}, {"no", false}});
   reader.finish();
-  return std::make_unique<EvictAll>(by, depth);
+  LT_REQUIRE(may_swap || by == By::kRecompute,
+             "evict_all with by=host does nothing but swap: swap=no goes with by=recompute");
+  return std::make_unique<EvictAll>(by, depth, may_swap);
 }
 
 }  // namespace lowtide::policy

@@ -140,6 +140,24 @@ op h backward : a b -> d
             "move d.0 host after 2\nmove w.0 host after 2\n");
 }
 
+TEST(EvictAll, WithoutSwapsWhatMayNotBeDroppedStays) {
+  const PolicyOptions only_drops = {{"by", "recompute"}, {"swap", "no"}};
+  const TestStep step(R"(
+storage w 1 parameter start end
+storage a 4 activation
+storage b 4 activation
+storage d 1 activation end
+op f forward : w -> a
+op g forward once : w -> b
+op h backward : a b -> d
+)");
+  EXPECT_EQ(actions_of(step, "evict_all", only_drops), "drop a.0 after 0\nrun 0 before 2\n");
+  const TestStep larger(kStep);
+  EXPECT_EQ(smallest_budget_of(TestStep(kStep, 9), "evict_all", only_drops),
+            verify(larger.problem, plan_of(larger, "evict_all", only_drops)).peak_bytes);
+  EXPECT_THROW(policy_named("evict_all").make({{"swap", "no"}}), InvalidInput);
+}
+
 TEST(EvictAll, DepthLimitsTheChainsThatAreReplayed) {
   const TestStep step(R"(
 storage w 1 parameter start end

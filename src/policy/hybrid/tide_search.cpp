@@ -158,6 +158,8 @@ class Search {
       polisher.add_plan(best_->plan, best_->guess.weights.host_share);
       best = TimedPlan{best_->plan, best_->seconds};
     }
+    // It makes up for what it lets go of by replays.
+    if (!first_.weights.may_replay) return best;
     if (other != nullptr) polisher.add_plan(*other, first_.weights.host_share);
     const bool may_do_both = first_.wishes.link_share > 0 && first_.weights.may_replay;
     if (may_do_both && step_.trace.ops().size() <= kMostOpsForSwapSeeds) add_swap_seeds(polisher);

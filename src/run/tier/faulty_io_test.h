@@ -37,20 +37,22 @@ enum class Fault {
   kSwappedRead,
   // Is said to be done and is not: what lay there before stays.
   kLostWrite,
+  // Goes to the place of another, or to none: both are not what they should be.
+  kMisdirectedWrite,
 };
 
 inline const std::vector<Fault>& all_faults() {
   static const std::vector<Fault> all = {
-      Fault::kReadError,   Fault::kWriteError, Fault::kNoSpace,     Fault::kShortRead,
-      Fault::kShortWrite,  Fault::kLate,       Fault::kFlippedRead, Fault::kFlippedWrite,
-      Fault::kSwappedRead, Fault::kLostWrite};
+      Fault::kReadError,   Fault::kWriteError, Fault::kNoSpace,         Fault::kShortRead,
+      Fault::kShortWrite,  Fault::kLate,       Fault::kFlippedRead,     Fault::kFlippedWrite,
+      Fault::kSwappedRead, Fault::kLostWrite,  Fault::kMisdirectedWrite};
   return all;
 }
 
 inline std::string name_of(Fault fault) {
   static const char* const names[] = {
       "none", "read error",   "write error",   "no space",     "short read", "short write",
-      "late", "flipped read", "flipped write", "swapped read", "lost write"};
+      "late", "flipped read", "flipped write", "swapped read", "lost write", "misdirected write"};
   return names[static_cast<std::size_t>(fault)];
 }
 
@@ -61,6 +63,8 @@ struct FaultPlan {
   std::int64_t number = 0;
   bool for_good = false;
   std::int64_t hits = 0;
+  // Requests that it could happen to so far.
+  std::int64_t seen = 0;
 };
 
 class FaultyIo final : public BlockIo {
@@ -96,6 +100,7 @@ class FaultyIo final : public BlockIo {
     void operator()(void* memory) const { std::free(memory); }
   };
   static constexpr std::int64_t kBlock = 4096;
+  static constexpr std::int64_t kFarAway = std::int64_t{1} << 32;
 
   static IoResult take(std::deque<IoResult>& results) {
     const IoResult result = results.front();
@@ -121,7 +126,7 @@ class FaultyIo final : public BlockIo {
 
   bool is_time(bool is_write) {
     if (!can_happen(plan_.fault, is_write)) return false;
-    const std::int64_t left = plan_.number - seen_++;
+    const std::int64_t left = plan_.number - plan_.seen++;
     return left == 0 || (left < 0 && plan_.for_good);
   }
 
@@ -132,12 +137,13 @@ class FaultyIo final : public BlockIo {
   }
 
   void spoil(IoRequest& request) {
-    if (plan_.fault == Fault::kSwappedRead) {
+    if (plan_.fault == Fault::kSwappedRead || plan_.fault == Fault::kMisdirectedWrite) {
       const auto other = std::find_if(written_.begin(), written_.end(), [&](const auto& written) {
         return written.first != request.offset && written.second >= request.bytes;
       });
-      if (other == written_.end()) return;
-      request.offset = other->first;
+      const bool is_read = plan_.fault == Fault::kSwappedRead;
+      if (other == written_.end() && is_read) return;
+      request.offset = other == written_.end() ? request.offset + kFarAway : other->first;
     }
     ++plan_.hits;
     switch (plan_.fault) {
@@ -190,7 +196,6 @@ class FaultyIo final : public BlockIo {
 
   std::unique_ptr<BlockIo> base_;
   FaultPlan& plan_;
-  std::int64_t seen_ = 0;
   int under_way_ = 0;
   std::unordered_map<std::uint64_t, IoRequest> requests_;
   std::vector<std::pair<std::int64_t, std::int64_t>> written_;

@@ -29,7 +29,8 @@ void require_folder(const std::string& folder) {
              "\"");
 }
 
-// For file systems that make no files without names.
+}  // namespace
+
 int open_and_unlink(const std::string& folder) {
   std::string path = folder + "/lowtide-XXXXXX";
   // Makes it with mode 0600.
@@ -37,8 +38,6 @@ int open_and_unlink(const std::string& folder) {
   if (file >= 0) unlink(path.c_str());
   return file;
 }
-
-}  // namespace
 
 OpenFile::~OpenFile() {
   if (descriptor_ >= 0) close(descriptor_);

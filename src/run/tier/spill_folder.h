@@ -30,6 +30,12 @@ class OpenFile {
 // what to do, if there is no such folder or no file can be made there.
 OpenFile open_nameless_file(const std::string& folder);
 
+// The same where the file system makes no files without names: one whose name is taken away at
+// once. A process that is killed between the two leaves it there, which is empty and readable only
+// by us: nothing is written to it before. Returns the descriptor; -1 with errno set if it cannot be
+// made.
+int open_and_unlink(const std::string& folder);
+
 // What is wrong with the folder, though it can be used; empty: nothing.
 std::string warning_about(const std::string& folder);
 

@@ -28,15 +28,29 @@ std::string refusal_of(const std::string& folder) {
   return "none";
 }
 
-TEST(SpillFolder, ItsFileHasNoNameAndIsOnlyOurs) {
-  const TempFolder folder;
-  const OpenFile file = open_nameless_file(folder.path());
+void expect_nameless_and_ours(const OpenFile& file, const TempFolder& folder) {
   EXPECT_TRUE(folder.is_empty());
   struct stat info {};
   ASSERT_EQ(fstat(file.descriptor(), &info), 0);
   EXPECT_EQ(info.st_nlink, 0U);
+  EXPECT_EQ(info.st_size, 0);
   EXPECT_EQ(info.st_mode & 0777U, 0600U);
   EXPECT_NE(fcntl(file.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(SpillFolder, ItsFileHasNoNameAndIsOnlyOurs) {
+  const TempFolder folder;
+  expect_nameless_and_ours(open_nameless_file(folder.path()), folder);
+}
+
+TEST(SpillFolder, ItsFileHasNoNameWhereThatHasToBeTakenAway) {
+  const TempFolder folder;
+  const OpenFile first(open_and_unlink(folder.path()));
+  const OpenFile second(open_and_unlink(folder.path()));
+  expect_nameless_and_ours(first, folder);
+  ASSERT_EQ(write(first.descriptor(), "abc", 3), 3);
+  expect_nameless_and_ours(second, folder);
+  EXPECT_EQ(open_and_unlink(folder.path() + "/missing"), -1);
 }
 
 TEST(SpillFolder, AFileCanBeReadThroughTheKernelsCacheIfNeedBe) {

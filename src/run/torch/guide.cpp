@@ -52,16 +52,31 @@ void Guide::start(StepP step) {
 // Most of what outlives a step is used by the next one in the same way, but some of it late: the
 // plan may want it moved before that.
 void Guide::guess_survivors() {
-  if (survivors_of_ == step_) {
-    for (const auto& [storage, weak] : survivors_) {
-      Cell* cell = books_.known_cell(weak);
-      if (cell == nullptr) continue;
-      cells_[storage.slot()] = cell;
-      cell->guided_storage = storage.index;
-      is_guess_[storage.slot()] = true;
+  for (const auto& [storage, weak] : survivors_) {
+    Cell* cell = books_.known_cell(weak);
+    if (cell == nullptr) continue;
+    if (survivors_of_ != step_) {
+      // Another plan fetched it, if it is still on its way.
+      cell->value->fetched_by = -1;
+      continue;
     }
+    cells_[storage.slot()] = cell;
+    cell->guided_storage = storage.index;
+    is_guess_[storage.slot()] = true;
   }
   survivors_.clear();
+}
+
+// Actions that are under way or due are none of the plan's that the step follows from here on.
+void Guide::forget_actions() {
+  stalls_.forget();
+  for (Cell* cell : cells_) {
+    if (cell != nullptr) cell->value->fetched_by = -1;
+  }
+  for (DueFetch& due : reading_) due.action = -1;
+  for (DueFetch& due : due_fetches_) due.action = -1;
+  // What does not go now goes when room is needed.
+  due_moves_.clear();
 }
 
 void Guide::forget_guess(std::size_t storage) {
@@ -109,6 +124,7 @@ void Guide::stop(Books::Lock& lock) {
 
 void Guide::break_off(Books::Lock&) {
   ++counters_.broken_off;
+  forget_actions();
   leave_step();
 }
 
@@ -296,6 +312,7 @@ bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
   });
   if (found == plans_.end()) return false;
   for (std::size_t i = 0; i < cells_.size(); ++i) forget_guess(i);
+  forget_actions();
   step_ = *found;
   cells_.resize(step_->trace().storages().size(), nullptr);
   versions_.resize(step_->trace().storages().size(), 0);

@@ -132,6 +132,7 @@ class Guide final : public BurialObserver {
   void note_survivors();
   void guess_survivors();
   void forget_guess(std::size_t storage);
+  void forget_actions();
   // Whether the plan's next op is this one.
   bool expects(const engine::GuidedStep& step, std::uint64_t signature,
                std::size_t arguments) const;
