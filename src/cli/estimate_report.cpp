@@ -195,7 +195,7 @@ std::string estimate_details(const StepEstimate& step, const EstimatePlace& plac
                     " for the CUDA context and library handles, which is assumed, not measured"));
   }
   list.add("margin", concat("leave ", format_percent(place.margin()),
-                            " of what is estimated free beside it; what 'fits' does so"));
+                            " of what is estimated free beside it; a row that 'fits' does"));
   return list.text();
 }
 

@@ -160,9 +160,7 @@ std::map<std::string, std::int64_t> named_axes(const EstimateChoice& choice,
   return sizes;
 }
 
-OnnxFile onnx_file(const EstimateChoice& choice, Console& console) {
-  const std::string bytes =
-      read_input(choice.subject, "the model", console.in, estimate::kOnnxFileBytes);
+OnnxFile onnx_file(const EstimateChoice& choice, std::string_view bytes) {
   OnnxFile file{estimate::read_onnx(bytes), {}};
   file.axes.named = named_axes(choice, estimate::open_axes_of(file.graph));
   file.axes.others = choice.model.size ? choice.model.size : choice.model.context;
@@ -176,8 +174,10 @@ EstimateAnswer answer_for_onnx(const EstimateChoice& choice, const EstimatePlace
   if (choice.model.size && choice.model.context) {
     throw UsageError("--size and --context both name the axes that the file leaves open");
   }
+  const std::string bytes =
+      read_input(choice.subject, "the model", console.in, estimate::kOnnxFileBytes);
   try {
-    const OnnxFile file = onnx_file(choice, console);
+    const OnnxFile file = onnx_file(choice, bytes);
     return answer_for_model(choice, place, &file);
   } catch (const UsageError&) {
     throw;

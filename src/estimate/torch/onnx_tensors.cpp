@@ -82,6 +82,9 @@ Values reduce(const OnnxCall& call) {
   if (op == "ReduceMean") return one(at::mean(input, over, keeps));
   if (op == "ReduceMax") return one(at::amax(input, over, keeps));
   if (op == "ReduceMin") return one(at::amin(input, over, keeps));
+  if (op == "ReduceProd" && input.requires_grad()) {
+    throw OnnxUnknown("the op 'ReduceProd' looks at its numbers for the backward pass");
+  }
   if (op == "ReduceProd") return one(product_over(input, over, keeps));
   if (op == "ReduceL2") return one(at::linalg_vector_norm(input, 2, over, keeps));
   if (op == "ReduceL1") return one(at::linalg_vector_norm(input, 1, over, keeps));
