@@ -221,8 +221,12 @@ void Guidance::end_step(const StepUse& use) {
   last_guided_shape_ = last.guided_shape;
   if (last.guided_shape != 0) note_shortages(last.guided_shape);
   // A step that turned out to be unlike all that are planned was not captured, since it began like
-  // one of them. Others of its kind will come: next, or, if that was in vain, a little later.
-  if (last.is_unknown && !was_captured) steps_unguided_ = ++searches_in_vain_;
+  // one of them. Others of its kind will come: next, or, if that was in vain, a little later. Some
+  // kinds need no plan, and must not keep the others from following theirs.
+  if (last.is_unknown && !was_captured && ++unknown_steps_ > searches_in_vain_) {
+    unknown_steps_ = 0;
+    steps_unguided_ = ++searches_in_vain_;
+  }
   last_captured_shape_ = 0;
   if (!was_captured) return;
   engine::StepScript script = runtime.last_capture().script();

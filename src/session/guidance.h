@@ -116,6 +116,8 @@ class Guidance {
   // How many steps to come are captured whether or not there is a plan for them.
   int steps_unguided_ = 0;
   int searches_in_vain_ = 0;
+  // Since the last search.
+  int unknown_steps_ = 0;
   double started_seconds_ = 0;
   // When the step began.
   std::int64_t shortages_before_ = 0;
