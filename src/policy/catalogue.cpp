@@ -124,10 +124,10 @@ std::vector<PolicyInfo> our_own() {
             {"swap", "yes", "yes or no: whether values may be moved"},
             {"recompute", "yes", "yes or no: whether values may be replayed"},
             {"floor", "yes",
-             "yes, no or all: whether the other executable policies plan too (all: slow ones as "
-             "well)"},
+             "yes, no or all: whether the other executable policies plan too (all: integer "
+             "programmes as well)"},
             {"last_resort", "yes",
-             "yes or no: whether belady plans what would be refused otherwise"}},
+             "yes or no: whether policies whose copies show plan what would be refused otherwise"}},
        .only_swaps = PolicyOptions{{"recompute", "no"}},
        .only_recomputes = PolicyOptions{{"swap", "no"}},
        .make = make_tide},

@@ -55,6 +55,10 @@ bool is_in(const FloorPolicy& policy, Floor floor) {
   return floor == Floor::kAll || (floor == Floor::kQuick && !policy.is_slow);
 }
 
+bool is_last_asked(const FloorPolicy& policy, Floor floor) {
+  return !is_in(policy, floor) && (policy.is_last_resort || !policy.is_slow);
+}
+
 // Without a tier a policy that does both only replays.
 bool is_allowed(const FloorPolicy& policy, const Allowed& allowed) {
   if (policy.can_be_limited) return true;
@@ -88,7 +92,7 @@ std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, const Allowed& allo
 std::vector<std::unique_ptr<Policy>> make_last_resorts(Floor floor, const Allowed& allowed) {
   std::vector<std::unique_ptr<Policy>> policies;
   for (const FloorPolicy& policy : floor_policies()) {
-    if (!is_in(policy, floor) && is_allowed(policy, allowed)) {
+    if (is_last_asked(policy, floor) && is_allowed(policy, allowed)) {
       policies.push_back(make(policy, allowed));
     }
   }

@@ -41,7 +41,8 @@ struct Allowed {
 std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, const Allowed& allowed,
                                                 bool has_last_resort);
 
-// Everybody who is not in a floor with last resort: for when all in it have refused.
+// Who is not in a floor with last resort, but for integer programmes, which can take a minute to
+// refuse a step of twenty ops: for when all in the floor have refused.
 std::vector<std::unique_ptr<Policy>> make_last_resorts(Floor floor, const Allowed& allowed);
 
 }  // namespace lowtide::policy

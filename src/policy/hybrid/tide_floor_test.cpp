@@ -47,12 +47,17 @@ TEST(TideFloor, HoldsWhatIsAllowed) {
   EXPECT_EQ(make_floor(Floor::kQuick, {.swap = false, .recompute = false}, false).size(), 2U);
 }
 
-TEST(TideFloor, EverybodyIsEitherInItOrALastResort) {
-  for (const Floor floor : {Floor::kNone, Floor::kQuick, Floor::kAll}) {
-    for (const Allowed& allowed :
-         {Allowed{}, Allowed{.swap = false}, Allowed{.recompute = false}}) {
+TEST(TideFloor, EverybodyIsEitherInItOrALastResortButForIntegerProgrammes) {
+  const std::size_t everybody = floor_policies().size();
+  EXPECT_TRUE(make_last_resorts(Floor::kAll, {}).empty());
+  for (const Floor floor : {Floor::kNone, Floor::kQuick}) {
+    const std::size_t in_it = make_floor(floor, {}, true).size();
+    EXPECT_EQ(in_it + make_last_resorts(floor, {}).size(), everybody - 2);
+    // autotm moves and checkmate replays.
+    for (const Allowed& allowed : {Allowed{.swap = false}, Allowed{.recompute = false}}) {
+      const std::size_t others = make_floor(Floor::kAll, allowed, true).size() - 1;
       EXPECT_EQ(make_floor(floor, allowed, true).size() + make_last_resorts(floor, allowed).size(),
-                make_floor(Floor::kAll, allowed, true).size());
+                others);
     }
   }
 }
