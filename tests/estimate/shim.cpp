@@ -12,7 +12,8 @@
 #include "estimate/torch/dry_run.h"
 #include "estimate/torch/onnx_step.h"
 
-// Dry runs as operators, for the tests of this folder. One thread at a time.
+// Dry runs for the tests of this folder, one thread at a time. What begins and ends one is no
+// operator: within a dry run these are not carried out.
 
 namespace lowtide {
 namespace {
@@ -21,16 +22,6 @@ std::unique_ptr<estimate::DryRun>& running() {
   static std::unique_ptr<estimate::DryRun> dry_run;
   return dry_run;
 }
-
-// On the CPU, or as on the GPU of that name.
-void begin(const std::string& gpu) {
-  running() = std::make_unique<estimate::DryRun>(
-      gpu.empty() ? estimate::Target::kCpu
-                  : estimate::Target{estimate::gpu_named(gpu).architecture});
-}
-
-// What was made since begin() must be gone.
-void end() { running().reset(); }
 
 // The file's contents are one byte an element. Gives the peak of a step in bytes as they are asked
 // for, and the warnings; throws what an estimate throws.
@@ -52,16 +43,27 @@ std::tuple<std::int64_t, std::vector<std::string>> onnx(const at::Tensor& file, 
 }
 
 TORCH_LIBRARY(lowtide_estimate, library) {
-  library.def("begin(str gpu) -> ()");
-  library.def("end() -> ()");
   library.def("onnx(Tensor file, int batch, int free_axis) -> (int, str[])");
 }
 
 TORCH_LIBRARY_IMPL(lowtide_estimate, CompositeExplicitAutograd, library) {
-  library.impl("begin", TORCH_FN(begin));
-  library.impl("end", TORCH_FN(end));
   library.impl("onnx", TORCH_FN(onnx));
 }
 
 }  // namespace
 }  // namespace lowtide
+
+extern "C" {
+
+// On the CPU if there is no name, or as on the GPU of that name; there must be one.
+void lowtide_dry_run_begin(const char* gpu) {
+  using namespace lowtide;
+  estimate::Target target;
+  if (*gpu != 0) target.gpu = estimate::gpu_named(gpu).architecture;
+  running() = std::make_unique<estimate::DryRun>(target);
+}
+
+// What was made since it began must be gone.
+void lowtide_dry_run_end() { lowtide::running().reset(); }
+
+}  // extern "C"
