@@ -279,8 +279,9 @@ def _saved_forms(texts, tensors, dense_sizes):
             raise ValueError(f"the state has a decomposed layer {layer!r}, and the module has no such "
                              f"layer{_nearest(layer, list(dense_sizes))}")
         prefix = f"{layer}." if layer else ""
+        # A layer may have parameters of its own that are called weight_something.
         shapes = {key[len(prefix):]: tuple(value.shape) for key, value in tensors.items()
-                  if key.startswith(prefix + "weight_")}
+                  if key.startswith(prefix) and key[len(prefix):] in _factors.ALL_NAMES}
         form = _factors.form_of(shapes, dense_sizes[layer])
         if form is None:
             raise ValueError(f"the factors of layer {layer!r} do not go with a weight of the sizes "

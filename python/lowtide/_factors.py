@@ -17,6 +17,8 @@ _NAMES = {
     "cp3": ("weight_in", "weight_space", "weight_out"),
     "cp4": ("weight_in", "weight_column", "weight_row", "weight_out"),
 }
+# Of all forms.
+ALL_NAMES = {name for names in _NAMES.values() for name in names}
 
 
 def names_of(form):

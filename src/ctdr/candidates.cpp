@@ -178,6 +178,10 @@ class Search {
       const std::optional<Decomposition> method = method_for(info);
       if (!method || !inputs_.contains(info.name)) continue;
       all += info.parameters;
+      if (!rules_.takes_untrained && decompose::is_noise(dense_.weight(info.name))) {
+        dense += info.parameters;
+        continue;
+      }
       const std::optional<double> sensitivity = sensitivity_of(info, *method, loss_before);
       if (!sensitivity) {
         dense += info.parameters;

@@ -39,24 +39,26 @@ class Run {
   Report go() {
     data_ = train::open_data_for(options_.run.training);
     report_.training = options_.run.training;
-    find_budget();
     const bool is_done =
-        train_dense() && choose_forms() && recover_accuracy() && find_largest_batch();
+        find_budget() && train_dense() && choose_forms() && recover_accuracy() && find_largest_batch();
     report_.was_interrupted = !is_done;
     return std::move(report_);
   }
 
  private:
-  void find_budget() {
+  bool find_budget() {
     const std::string& budget = options_.run.memory.budget;
-    if (budget.empty()) return;
+    if (budget.empty()) return true;
     std::int64_t whole = 1;
     if (train::is_share(budget)) {
       hooks_.say("measuring what the dense net takes without a budget");
       whole = train::measure_plain_peak(options_.run.training, data_, hooks_.is_stopped);
+      // What was measured until then is no peak to take a share of.
+      if (hooks_.is_stopped()) return false;
     }
     report_.budget_bytes = base::parse_budget(budget, whole);
     LT_REQUIRE(report_.budget_bytes > 0, "a budget of nothing cannot be kept: ", budget);
+    return true;
   }
 
   bool train_dense() {

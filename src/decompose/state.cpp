@@ -55,12 +55,12 @@ void decompose_in(State& state, const LayerInfo& layer, at::IntArrayRef sizes) {
 // The layer gets the form whose factors the state has.
 void follow(Module& model, const LayerInfo& layer, const State& state, at::IntArrayRef sizes) {
   const auto found = factor_sizes(state, prefix_of(layer.name));
-  const std::optional<LayerForm> form = decompose::form_with(found, sizes);
+  std::optional<LayerForm> form = decompose::form_with(found, sizes);
   LT_REQUIRE(form, "the factors of layer '", layer.name,
              "' in the state do not go with a weight of the sizes ", sizes);
-  LayerForm now = layer.form;
-  now.is_reconstructed = false;
-  if (now == *form) return;
+  // Factors do not tell whether a layer puts its weight together from them.
+  form->is_reconstructed = layer.form.is_reconstructed;
+  if (layer.form == *form) return;
   decompose::merge_layer(model, layer.name);
   prepare_layer(model, layer.name, *form);
 }

@@ -116,7 +116,10 @@ std::vector<PolicyInfo> our_own() {
                      "dtr_megengine is ahead on ResNet-50 and knapsack on DenseNet-121 at 35 %",
        .why = "it weighs moves and replays of each value by the simulator, which knows neither "
               "memory in pieces nor how much the host wavers",
-       .needs = {{Need::kReplays}, {Need::kHostMemory}},
+       .needs = {{Need::kReplays},
+                 {Need::kHostMemory},
+                 {Need::kImplementations,
+                  "by its floor, where a trace has several algorithms of a convolution"}},
        .options =
            {{"tries", "360",
              "how long it searches: runs of a step of a thousand ops; longer steps get fewer"},

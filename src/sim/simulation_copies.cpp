@@ -173,7 +173,9 @@ void Simulation::arrive(ValueId value) {
 
 void Simulation::await_fetch(const Fetch& action, std::int32_t index) {
   Whereabouts& where = at(action.value);
-  if (inwards_.take_if([index](std::int32_t waiting) { return waiting == index; })) {
+  const bool has_waited =
+      inwards_.take_if([index](std::int32_t waiting) { return waiting == index; });
+  if (has_waited && where.on_device == OnDevice::kAbsent && where.tier.valid()) {
     take_action(index);
     issue_fetch(action);
   }

@@ -51,9 +51,9 @@ TEST(VaryingLengths, ThatComeAgainHaveTheirPlans) {
   EXPECT_LE(stats.peak_bytes, found->budget_bytes);
   EXPECT_GE(stats.plans, 3);
   EXPECT_LE(stats.plans, 6) << "no more than there are shapes";
-  // Some do not follow one to the end: those of another shape than any before, and those that show
-  // too late which it is.
-  EXPECT_GT(stats.guided_steps - stats.guidance_broken_off, 20)
+  // Most do not follow one to the end: those of shapes that need no plan begin like the others, and
+  // so do those that show too late which they are.
+  EXPECT_GT(stats.guided_steps - stats.guidance_broken_off, 5)
       << stats.guided_steps << " guided, " << stats.guidance_broken_off << " broken off";
 }
 

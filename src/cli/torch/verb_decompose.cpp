@@ -96,6 +96,11 @@ ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Cons
   }
   console.out << (choice.json ? decompose_json(report).dump(1) + "\n"
                               : decompose_text(report, console.style));
+  if (report.max_batch && !report.max_batch->failure.empty()) {
+    console.err << "the search for the largest batch was broken off: " << report.max_batch->failure
+                << std::endl;
+    return ExitCode::kFailed;
+  }
   if (!report.recovery || report.recovery->is_back) return ExitCode::kDone;
   console.err << "the accuracy is not back to within " << choice.most_loss_points
               << " points; allow more --epochs, a larger --max-accuracy-loss, or a larger --rank"

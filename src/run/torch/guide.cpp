@@ -311,8 +311,8 @@ bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
            other->script().begins_as(step_->script(), position_);
   });
   if (found == plans_.end()) return false;
-  for (std::size_t i = 0; i < cells_.size(); ++i) forget_guess(i);
   forget_actions();
+  for (std::size_t i = 0; i < cells_.size(); ++i) forget_guess(i);
   step_ = *found;
   cells_.resize(step_->trace().storages().size(), nullptr);
   versions_.resize(step_->trace().storages().size(), 0);
