@@ -39,8 +39,8 @@ class Run {
   Report go() {
     data_ = train::open_data_for(options_.run.training);
     report_.training = options_.run.training;
-    const bool is_done =
-        find_budget() && train_dense() && choose_forms() && recover_accuracy() && find_largest_batch();
+    const bool is_done = find_budget() && train_dense() && choose_forms() && recover_accuracy() &&
+                         find_largest_batch();
     report_.was_interrupted = !is_done;
     return std::move(report_);
   }

@@ -40,8 +40,8 @@ Machine machine_of(const engine::Device& device, const GuidanceOptions& options)
   machine.memory_bytes_per_second = rate(device.memory_seconds(kLargeCopyBytes));
   machine.op_seconds = device.memory_seconds(0);
   machine.launch_seconds = device.memory_seconds(0);
-  // Where copies go on beside the work, the simulator does not yet begin a move that waits when room
-  // is needed (docs/plan-format.md), so that plans would look quicker than they are.
+  // Where copies go on beside the work, the simulator does not yet begin a move that waits when
+  // room is needed (docs/plan-format.md), so that plans would look quicker than they are.
   if (!device.copies_beside_work()) machine.most_bytes_in_flight = options.most_bytes_in_flight;
   machine.tiers = {{.name = "host",
                     .capacity_bytes = options.host_cap_bytes,
