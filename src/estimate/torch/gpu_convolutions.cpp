@@ -64,18 +64,20 @@ bool takes_nothing(const Convolution& it) {
 // All processors sum a tile of the result each, again and again. Where the last time only some of
 // them would have one to sum, cuDNN shares these tiles out: each is summed in parts, as many as
 // there are processors for, but at least two, which lie in floats beside the copies. Found in the
-// recorded steps of an H200, and not said by anyone; where it happens is guessed by how many would
-// be idle.
+// recorded steps of an H200 (more parts than two: in AlexNet's peak), and not said by anyone; where
+// it happens is guessed by how many would be idle.
 std::int64_t shared_tiles_bytes(const Convolution& it, const Architecture& gpu) {
   constexpr double kBusy = 0.8;
   const std::int64_t channels = it.output.size(1);
   if (is_short(it) || it.reach() < kSmallKernel || it.output.dim() != 4) return 0;
-  if (channels < kTile || it.has_odd_pictures()) return 0;
+  if (channels < kTile) return 0;
   const std::int64_t rows = it.output.numel() / channels, across = ceiled(channels, kTile);
+  const std::int64_t tiles = ceiled(rows, kTile) * across, left = tiles % gpu.processors;
+  if (tiles < gpu.processors || left == 0) return 0;
   const std::int64_t busy = ceiled(rows, 2 * kTile) * across % gpu.processors;
-  if (static_cast<double>(busy) >= kBusy * static_cast<double>(gpu.processors)) return 0;
-  const std::int64_t left = busy == 0 ? 0 : ceiled(rows, kTile) * across % gpu.processors;
-  return left == 0 ? 0 : left * std::max<std::int64_t>(2, gpu.processors / left) * kTileBytes;
+  if (busy == 0 || static_cast<double>(busy) >= kBusy * static_cast<double>(gpu.processors))
+    return 0;
+  return left * std::max<std::int64_t>(2, gpu.processors / left) * kTileBytes;
 }
 
 // From 64 to 128 channels the result is written as torch wants it (VGG's and the U-Net's).
