@@ -118,7 +118,7 @@ class Search {
     if (found == inputs_.end() && result.reason.empty()) result.reason = "it is not used";
     if (!result.reason.empty()) return result;
     result.input = found->second;
-    result.is_noise = decompose::is_noise(dense_.weight(info.name));
+    result.is_noise = is_noise(info.name);
     if (result.is_noise && !rules_.takes_untrained) {
       result.reason = "its weight looks untrained; --untrained decomposes it all the same";
       return result;
@@ -136,6 +136,13 @@ class Search {
     // Before and after the others, so that it is not the one that finds everything cold.
     result.dense_seconds = std::min(result.dense_seconds, seconds_of(info.name, result.input));
     return result;
+  }
+
+  // Looked for once, since it takes a hundred products with the weight.
+  bool is_noise(const std::string& layer) {
+    const auto [found, is_new] = noise_.try_emplace(layer, false);
+    if (is_new) found->second = decompose::is_noise(dense_.weight(layer));
+    return found->second;
   }
 
   // The first of the methods that the layer can have.
@@ -178,7 +185,7 @@ class Search {
       const std::optional<Decomposition> method = method_for(info);
       if (!method || !inputs_.contains(info.name)) continue;
       all += info.parameters;
-      if (!rules_.takes_untrained && decompose::is_noise(dense_.weight(info.name))) {
+      if (!rules_.takes_untrained && is_noise(info.name)) {
         dense += info.parameters;
         continue;
       }
@@ -304,6 +311,7 @@ class Search {
   zoo::Model model_;
   zoo::Batch batch_;
   std::map<std::string, decompose::LayerInput> inputs_;
+  std::map<std::string, bool> noise_;
   std::map<std::string, LayerForm> joint_forms_;
   std::map<std::string, std::string> joint_refusals_;
   // Why the layer that is looked at cannot have a form.
