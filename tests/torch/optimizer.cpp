@@ -194,8 +194,8 @@ class ForeachAdam final : public ListOptimizer {
   std::vector<at::Tensor> exp_avg_sqs_;
 };
 
-// As torch/optim/sgd.py has it on lists, with momentum and weight decay.
-class ForeachSgd final : public ListOptimizer {
+// What SGD keeps, whoever computes it.
+class MomentumSgd : public ListOptimizer {
  public:
   using ListOptimizer::ListOptimizer;
 
@@ -208,21 +208,31 @@ class ForeachSgd final : public ListOptimizer {
     return list.take();
   }
 
+ protected:
+  std::vector<at::Tensor>& momentum() { return momentum_; }
+
+ private:
+  std::vector<at::Tensor> momentum_;
+};
+
+// As torch/optim/sgd.py has it on lists, with momentum and weight decay.
+class ForeachSgd final : public MomentumSgd {
+ public:
+  using MomentumSgd::MomentumSgd;
+
  private:
   void update(const std::vector<at::Tensor>& plain_gradients) override {
     constexpr double kRate = 0.01, kMomentum = 0.9, kDecay = 0.0001;
     const std::vector<at::Tensor> gradients =
         at::_foreach_add(plain_gradients, parameters(), kDecay);
     if (steps_done() == 0) {
-      for (const at::Tensor& gradient : gradients) momentum_.push_back(gradient.clone());
+      for (const at::Tensor& gradient : gradients) momentum().push_back(gradient.clone());
     } else {
-      at::_foreach_mul_(momentum_, kMomentum);
-      at::_foreach_add_(momentum_, gradients, 1.0);
+      at::_foreach_mul_(momentum(), kMomentum);
+      at::_foreach_add_(momentum(), gradients, 1.0);
     }
-    at::_foreach_add_(parameters(), momentum_, -kRate);
+    at::_foreach_add_(parameters(), momentum(), -kRate);
   }
-
-  std::vector<at::Tensor> momentum_;
 };
 
 // at::_fused_adam_ and at::_fused_adamw_, the latter with amsgrad.
@@ -273,18 +283,9 @@ class FusedAdam final : public ListOptimizer {
   std::vector<at::Tensor> max_exp_avg_sqs_;
 };
 
-class FusedSgd final : public ListOptimizer {
+class FusedSgd final : public MomentumSgd {
  public:
-  using ListOptimizer::ListOptimizer;
-
-  std::vector<NamedTensor> state() const override {
-    StateList list;
-    for (std::size_t i = 0; i < momentum_.size(); ++i) {
-      list.begin(i);
-      list.add("momentum_buffer", momentum_[i]);
-    }
-    return list.take();
-  }
+  using MomentumSgd::MomentumSgd;
 
  private:
   void update(const std::vector<at::Tensor>& gradients) override {
@@ -292,13 +293,11 @@ class FusedSgd final : public ListOptimizer {
     const bool is_first = steps_done() == 0;
     // As torch/optim/sgd.py: uninitialised until the kernel writes it in the first step.
     for (std::size_t i = 0; is_first && i < gradients.size(); ++i) {
-      momentum_.push_back(at::empty_like(gradients[i]));
+      momentum().push_back(at::empty_like(gradients[i]));
     }
-    at::_fused_sgd_(parameters(), gradients, momentum_, kDecay, kMomentum, kRate, 0.0, false, false,
-                    is_first);
+    at::_fused_sgd_(parameters(), gradients, momentum(), kDecay, kMomentum, kRate, 0.0, false,
+                    false, is_first);
   }
-
-  std::vector<at::Tensor> momentum_;
 };
 
 template <class Torch, class Options>

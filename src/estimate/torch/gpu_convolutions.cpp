@@ -13,10 +13,6 @@ constexpr std::int64_t kFloatBytes = 4;
 // What a processor sums at a time: so many rows by so many columns, in floats.
 constexpr std::int64_t kTile = 128, kTileBytes = kTile * kTile * kFloatBytes;
 
-std::int64_t ceiled(std::int64_t number, std::int64_t divisor) {
-  return (number + divisor - 1) / divisor;
-}
-
 // A convolution with its pictures, whichever way it is carried out.
 struct Convolution {
   const at::Tensor& input;

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-std::int64_t ceiled(std::int64_t number, std::int64_t divisor) {
-  return (number + divisor - 1) / divisor;
-}
-
 // Sums down the columns of a matrix, as for the gradient of a bias: parts of columns go to several
 // blocks of threads, each of which has a place in a buffer for all it could hold. As torch's
 // Reduce.cuh configures itself, for vectors of four.

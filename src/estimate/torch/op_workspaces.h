@@ -25,6 +25,10 @@ struct OpCall {
 
 // 0 for a tensor that is not there.
 std::int64_t bytes_of(const at::Tensor& tensor);
+// How many parts of `divisor` a number comes to, the last of which need not be full.
+inline std::int64_t ceiled(std::int64_t number, std::int64_t divisor) {
+  return (number + divisor - 1) / divisor;
+}
 // Of strides: whether no point is left out.
 bool is_one(const c10::IValue& numbers);
 

@@ -18,8 +18,8 @@
 //    tide_polish).
 // 5. Floor. Every other executable policy plans too, slow ones only if asked for, and the quickest
 //    plan of all is taken (tide_floor).
-// 6. Last resort. Where all of that is refused, the first plan of those that were not asked: copies
-//    that show, by Belady's rule, then the slow ones.
+// 6. Last resort. Where all of that is refused, the first plan of those that were not asked, copies
+//    that show before replays that do not end; integer programmes are never asked here.
 //
 // Limits: only one gap of a value is swapped, to the first tier, and the polish takes the swaps
 // as they are, but for putting off fetches. Nothing is proved about the distance from the best
@@ -99,7 +99,7 @@ class Tide final : public Policy {
     return best;
   }
 
-  // The first that comes: whoever is slow has not been asked yet.
+  // The first that comes.
   std::optional<Plan> last_resort(const Problem& problem, const plan::MemoryBounds& bounds,
                                   std::int64_t& works_at) const {
     for (const std::unique_ptr<Policy>& policy : make_last_resorts(floor_, allowed())) {
