@@ -103,24 +103,34 @@ bool may_split(std::uint8_t reduction) {
                           at::CuBLASReductionOption::DisallowReducedPrecisionDisallowSplitK);
 }
 
-void set_precisions(const Precisions& to) {
+// Only what differs: what is written down no longer follows the setting that it was inherited from.
+void change_precisions(const Precisions& from, const Precisions& to) {
   at::Context& context = at::globalContext();
   for (std::size_t i = 0; i < kFloat32Ops.size(); ++i) {
+    if (from.float32[i] == to.float32[i]) continue;
     context.setFloat32Precision(float32_backend(to.backend), kFloat32Ops[i], to.float32[i]);
   }
-  context.setAllowFP16BF16ReductionMathSDP(to.attention_reduces_in_16_bits);
+  if (from.attention_reduces_in_16_bits != to.attention_reduces_in_16_bits) {
+    context.setAllowFP16BF16ReductionMathSDP(to.attention_reduces_in_16_bits);
+  }
   if (to.backend == PrecisionsOf::kCpu) {
     // Where the processor cannot, torch refuses to be asked for it.
-    if (context.allowFP16ReductionCPU() != (to.float16_reduction != 0)) {
+    if (from.float16_reduction != to.float16_reduction) {
       context.setAllowFP16ReductionCPU(to.float16_reduction != 0);
     }
     return;
   }
-  context.setAllowFP16ReductionCuBLAS(may_round(to.float16_reduction),
-                                      may_split(to.float16_reduction));
-  context.setAllowBF16ReductionCuBLAS(may_round(to.bfloat16_reduction),
-                                      may_split(to.bfloat16_reduction));
-  context.setAllowFP16AccumulationCuBLAS(to.float16_accumulation);
+  if (from.float16_reduction != to.float16_reduction) {
+    context.setAllowFP16ReductionCuBLAS(may_round(to.float16_reduction),
+                                        may_split(to.float16_reduction));
+  }
+  if (from.bfloat16_reduction != to.bfloat16_reduction) {
+    context.setAllowBF16ReductionCuBLAS(may_round(to.bfloat16_reduction),
+                                        may_split(to.bfloat16_reduction));
+  }
+  if (from.float16_accumulation != to.float16_accumulation) {
+    context.setAllowFP16AccumulationCuBLAS(to.float16_accumulation);
+  }
 }
 
 // Only what differs: most of these are one store, but the number of threads may start some.
@@ -133,8 +143,9 @@ void change(const Settings& from, const Settings& to) {
   if (from.cuda_autocast_type != to.cuda_autocast_type) {
     at::autocast::set_autocast_dtype(at::kCUDA, static_cast<at::ScalarType>(to.cuda_autocast_type));
   }
-  const bool obeys_precision = to.precisions.backend != PrecisionsOf::kNone;
-  if (obeys_precision && from.precisions != to.precisions) set_precisions(to.precisions);
+  if (to.precisions.backend != PrecisionsOf::kNone) {
+    change_precisions(from.precisions, to.precisions);
+  }
 }
 
 c10::impl::LocalDispatchKeySet local_keys(const Settings& settings) {
