@@ -188,8 +188,8 @@ class OnnxRunner {
     std::vector<OnnxValue> results;
     for (const std::string& name : call.node.outputs) {
       const std::vector<std::int64_t> sizes = told_sizes(name).value_or(like);
-      results.push_back(
-          {.tensor = has_integers(name) ? at::empty(sizes, at::kLong) : kept.expand(sizes).exp()});
+      results.emplace_back().tensor =
+          has_integers(name) ? at::empty(sizes, at::kLong) : kept.expand(sizes).exp();
     }
     return results;
   }
