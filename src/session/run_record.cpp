@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "session/run_record.h"
 
-#include "trace/json.h"
 #include "trace/names.h"
 
 namespace lowtide::session {
@@ -62,16 +61,6 @@ std::string machine_name(std::string device_name) {
     if (!trace::is_name(std::string(1, c))) c = '_';
   }
   return trace::is_name(device_name) ? device_name : "recorded";
-}
-
-Trace with_host_times(const Trace& trace) {
-  nlohmann::json document = nlohmann::json::parse(trace::print_json(trace));
-  for (nlohmann::json& op : document.at("ops")) {
-    if (!op.contains("host_seconds")) continue;
-    op["device_seconds"] = op.at("host_seconds");
-    op["host_seconds"] = 0;
-  }
-  return trace::parse_json(document.dump());
 }
 
 }  // namespace lowtide::session

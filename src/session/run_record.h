@@ -17,7 +17,4 @@ nlohmann::json statistics_json(const SessionStats& stats);
 // A device's name as that of a machine, which must be one word: "NVIDIA_H200_(cuda_0)".
 std::string machine_name(std::string device_name);
 
-// The step of a host that computes by itself: what it took to issue an op is what the op took.
-Trace with_host_times(const Trace& trace);
-
 }  // namespace lowtide::session

@@ -7,8 +7,6 @@
 
 #include "lowtide/errors.h"
 #include "report/run_record.h"
-#include "trace/json.h"
-#include "trace/text.h"
 
 namespace lowtide::session {
 namespace {
@@ -17,17 +15,6 @@ TEST(RunRecord, NamesAMachineInOneWord) {
   EXPECT_EQ(machine_name("cpu"), "cpu");
   EXPECT_EQ(machine_name("NVIDIA H200 (cuda:0)"), "NVIDIA_H200_(cuda_0)");
   EXPECT_EQ(machine_name(""), "recorded");
-}
-
-TEST(RunRecord, OfAHostThatComputesHasItsTimesAsTheDevices) {
-  const Trace trace = trace::parse_text(
-      "lowtide-trace 1\nname t\nstorage a 1 activation\n"
-      "op f forward host=3 : -> a\nop g forward device=2 : a ->\n");
-  const Trace changed = with_host_times(trace);
-  EXPECT_EQ(changed.ops()[0].device_seconds, 3);
-  EXPECT_EQ(changed.ops()[0].host_seconds, 0);
-  EXPECT_EQ(changed.ops()[1].device_seconds, 2);
-  EXPECT_FALSE(changed.ops()[1].host_seconds);
 }
 
 TEST(RunRecord, NeedsAStepThatWasCaptured) {

@@ -121,7 +121,7 @@ std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options
   }
   // The simulator takes copies to go on beside what is computed; where they do not, on the CPU, the
   // online rule was found to be quicker than the plans.
-  if (options.policy != "auto" || !device.copies_beside_work()) return policies;
+  if (options.policy != "auto" || device.is_its_own_host()) return policies;
   policies.push_back(policy_within("tide", options.means, {}));
   return policies;
 }
@@ -327,9 +327,6 @@ std::string Impl::run_record(const std::string& title) {
         std::make_shared<const Trace>(captured(trace::is_name(title) ? title : "captured"));
     record.machine = machine_around(*record.trace, managed_.device, guidance_options());
     record.outside_bytes = outside_bytes(managed_, *record.trace);
-  }
-  if (!managed_.device.copies_beside_work()) {
-    record.trace = std::make_shared<const Trace>(with_host_times(*record.trace));
   }
   record.machine.name = machine_name(record.machine.name);
   return report::print_run_record(record);

@@ -42,13 +42,13 @@ Machine machine_of(const engine::Device& device, const GuidanceOptions& options)
   machine.launch_seconds = device.memory_seconds(0);
   // Where copies go on beside the work, the simulator does not yet begin a move that waits when
   // room is needed (docs/plan-format.md), so that plans would look quicker than they are.
-  if (!device.copies_beside_work()) machine.most_bytes_in_flight = options.most_bytes_in_flight;
+  if (device.is_its_own_host()) machine.most_bytes_in_flight = options.most_bytes_in_flight;
   machine.tiers = {{.name = "host",
                     .capacity_bytes = options.host_cap_bytes,
                     .write_bytes_per_second = rate(device.copy_out_seconds(kLargeCopyBytes)),
                     .read_bytes_per_second = rate(device.copy_in_seconds(kLargeCopyBytes)),
                     .latency_seconds = device.copy_in_seconds(1),
-                    .copies_beside_work = device.copies_beside_work()}};
+                    .copies_beside_work = !device.is_its_own_host()}};
   if (const tier::SpillFile* file = options.spill_file.get()) {
     machine.tiers.push_back({.name = "disk",
                              .capacity_bytes = file->cap_bytes(),
@@ -76,7 +76,7 @@ Machine machine_around(const Trace& trace, const engine::Device& device,
                        const GuidanceOptions& options) {
   Machine result = machine_of(device, options);
   // A host that computes by itself takes as long for an op as that takes, and far less for this.
-  if (!device.copies_beside_work()) return result;
+  if (device.is_its_own_host()) return result;
   const double host_seconds = middle_host_seconds(trace);
   result.watch_seconds = kWatchShare * host_seconds;
   result.action_seconds = kActionShare * host_seconds;

@@ -46,7 +46,7 @@ class PassingDevice : public engine::Device {
   void wait_for_host(const void* host) override { base_.wait_for_host(host); }
   void wait_for_freed_host() override { base_.wait_for_freed_host(); }
 
-  bool copies_beside_work() const override { return base_.copies_beside_work(); }
+  bool is_its_own_host() const override { return base_.is_its_own_host(); }
   void start_copy_out(void* host, const void* block, std::int64_t bytes,
                       std::uint64_t last_use) override {
     base_.start_copy_out(host, block, bytes, last_use);

@@ -60,8 +60,9 @@ class Device : public HostMemory {
   // there, and is the ledger's no more.
   virtual void keep_as_host_copy(void* data) = 0;
 
-  // Whether copies go on beside what is computed; if not, starting one is carrying it out.
-  virtual bool copies_beside_work() const { return true; }
+  // Whether the host computes by itself: then starting a copy is carrying it out, and nothing is
+  // computed while the host is between two ops.
+  virtual bool is_its_own_host() const { return false; }
   // Copies go on beside what is computed, until finish_copy(): before that the block may not be
   // freed, nor used if it is copied to. `last_use` is the tick (see tick()) of the last op that
   // used the block. Both throw DeviceError, having changed nothing.

@@ -19,7 +19,7 @@
 namespace lowtide::run {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Capture::Clock;
 
 // Longer chains of replays are never needed by one step, and would keep records without end.
 constexpr std::uint32_t kMaxDepth = 1 << 14;
@@ -52,9 +52,11 @@ Call::~Call() {
 
 void Call::run() {
   const CurrentOp name(effects_.name);
+  const auto start = runtime_.is_capturing() ? Clock::now() : Clock::time_point();
   bool is_helped = false;
   {
     Books::Lock lock(books_);
+    if (start != Clock::time_point()) seconds_before_ = runtime_.capture().seconds_until(start);
     books_.bury_dead(lock);
     runtime_.guide().catch_up();
     collect(lock);
@@ -75,6 +77,7 @@ void Call::run() {
   Books::Lock lock(books_);
   enter_results(lock);
   is_done_ = true;
+  if (runtime_.is_capturing()) runtime_.capture().op_ended();
 }
 
 void Call::collect(Books::Lock& lock) {
@@ -296,13 +299,14 @@ void Call::run_kernel() {
   const OpTimer::Timing timing = timer.start(signature_, is_capturing);
   is_begun_ = true;
   lowtide::run::run_kernel(op_, keys_, stack_);
-  seconds_ = timer.stop(timing, signature_, operand_bytes_, has_foreign_operand_);
-  if (!is_capturing || has_foreign_operand_) return;
+  const bool made_room = is_capturing && room_made() != room_made_before;
+  seconds_ = timer.stop(timing, signature_, operand_bytes_,
+                        {.is_own = has_foreign_operand_, .made_room = made_room});
+  if (!is_capturing) return;
+  timer.note_before(signature_, seconds_before_);
   // What the host waits for the device is no time of the op's own, nor what it does to make room.
-  const double host_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (device.is_paced() && room_made() == room_made_before) {
-    timer.note_host(signature_, host_seconds);
-  }
+  if (has_foreign_operand_ || made_room || !device.is_paced()) return;
+  timer.note_host(signature_, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
 void Call::enter_results(Books::Lock& lock) {

@@ -88,6 +88,8 @@ class Call {
   void* stream_ = nullptr;
   std::int64_t operand_bytes_ = 0;
   double seconds_ = 0;
+  // Of a captured op: since the one before ended.
+  double seconds_before_ = 0;
   // Its place in the plan that guides the step; -1 without one.
   int tick_ = -1;
   bool is_begun_ = false;

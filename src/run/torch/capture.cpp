@@ -72,6 +72,12 @@ void Capture::add(OpEvent event) {
   ops_.push_back(std::move(event));
 }
 
+// Ops of several threads at once end in any order.
+double Capture::seconds_until(Clock::time_point start) const {
+  if (last_end_ == Clock::time_point() || start < last_end_) return 0;
+  return std::chrono::duration<double>(start - last_end_).count();
+}
+
 void Capture::on_buried(const Cell& cell) {
   const auto found = numbers_.find(&cell);
   if (found == numbers_.end()) {

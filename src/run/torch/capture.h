@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -41,6 +42,10 @@ class Capture final : public BurialObserver {
   StorageId used(const Cell& cell, bool is_parameter);
   StorageId made(const Cell& cell);
   void add(OpEvent event);
+  // How long the program took from the end of the op before to this one's start; 0 for the first.
+  using Clock = std::chrono::steady_clock;
+  double seconds_until(Clock::time_point start) const;
+  void op_ended() { last_end_ = Clock::now(); }
   void on_buried(const Cell& cell) override;
 
   // The step as it was captured, once the device has carried it out: the timer's times are waited
@@ -73,6 +78,7 @@ class Capture final : public BurialObserver {
   std::vector<StorageEvent> storages_;
   std::vector<UnusedStorage> unused_;
   std::unordered_map<const Cell*, StorageId> numbers_;
+  Clock::time_point last_end_{};
 };
 
 }  // namespace lowtide::run

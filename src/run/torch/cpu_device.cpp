@@ -158,7 +158,7 @@ class CpuDevice final : public engine::Device, public engine::Overflow {
   std::int64_t host_held_bytes() const override { return host_.held_bytes(); }
   std::int64_t host_peak_bytes() const override { return host_.peak_bytes(); }
 
-  bool copies_beside_work() const override { return false; }
+  bool is_its_own_host() const override { return true; }
   void start_copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t) override {
     std::memcpy(host, block, static_cast<std::size_t>(bytes));
   }

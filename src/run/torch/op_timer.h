@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "run/engine/device.h"
+#include "run/torch/recent_times.h"
 
 namespace lowtide::run {
 
@@ -25,20 +26,28 @@ class OpTimer {
     // Seconds of such an op as far as is known.
     double known_seconds = 0;
   };
+  // What is known of a timing when it ends.
+  struct Ending {
+    // There is nothing of the host in it, whatever the device says.
+    bool is_own = false;
+    // Room was made meanwhile, which a host that computes by itself did instead of the op.
+    bool made_room = false;
+  };
   // Begins to measure if it is still worth it, or `thoroughly`; the result goes to stop().
   Timing start(std::uint64_t signature, bool thoroughly);
   // Seconds of such an op as far as is known by now; else as long as the device takes to read and
-  // write so many bytes. With `is_own`, there is nothing of the host in it, whatever the device
-  // says.
-  double stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes, bool is_own);
+  // write so many bytes.
+  double stop(const Timing& timing, std::uint64_t signature, std::int64_t bytes, Ending ending);
   // How long the host took to issue such an op.
   void note_host(std::uint64_t signature, double seconds);
+  // How long the program took from the op before to this one.
+  void note_before(std::uint64_t signature, double seconds);
 
   // Waits for what is still being measured.
   void finish();
 
   // Seconds of such an op, if it was measured: on the device without waits for the host, and on the
-  // host.
+  // host. One that computes by itself takes all of it as the device, with what comes before the op.
   std::optional<double> own_seconds(std::uint64_t signature) const;
   std::optional<double> host_seconds(std::uint64_t signature) const;
 
@@ -46,6 +55,9 @@ class OpTimer {
   struct Cost {
     double seconds = 0;
     int samples = 0;
+    // Where the host computes by itself: of the op, and of what comes before it.
+    RecentTimes own;
+    RecentTimes before;
     // The samples hold no waits for the host.
     bool is_own = false;
     // 0: not measured.
@@ -54,9 +66,9 @@ class OpTimer {
   struct Pending {
     int timing;
     std::uint64_t signature;
-    bool is_own;
+    Ending ending;
   };
-  static void add_sample(Cost& cost, double seconds, bool is_own);
+  void add_sample(Cost& cost, double seconds, const Ending& ending) const;
   // False: the device is not so far. Requires: the lock, and something pending.
   bool read_oldest();
 
