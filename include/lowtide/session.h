@@ -49,11 +49,10 @@ struct SessionOptions {
   /// "cpu", "cuda", "cuda:1". Empty: the first GPU, or the CPU where there is none.
   std::string device{};
   Means means = Means::kMixed;
-  /// How steps that do not fit are planned: "auto" (on a GPU by "tide", on the CPU not at all), a
-  /// policy of the catalogue (lowtide/policy.h), such as "capuchin", or "online" (no plans: a rule
-  /// decides whenever memory runs short). Plans are made from the second step on, beside the
-  /// training, once for each shape of step. Until there is one, and wherever a step leaves its
-  /// plan, the online rule decides.
+  /// How steps that do not fit are planned: "auto" (by "tide"), a policy of the catalogue
+  /// (lowtide/policy.h), such as "capuchin", or "online" (no plans: a rule decides whenever memory
+  /// runs short). Plans are made from the second step on, beside the training, once for each shape
+  /// of step. Until there is one, and wherever a step leaves its plan, the online rule decides.
   std::string policy = "auto";
   /// Options of that policy. In a session "tide" has last_resort=no unless this says otherwise:
   /// where nothing but copies that show would fit, the step is left to the online rule.

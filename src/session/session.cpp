@@ -110,19 +110,14 @@ std::int64_t budget_from(const SessionOptions& options) {
 }
 
 // None for the online rule.
-std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options,
-                                                   const engine::Device& device) {
-  std::vector<std::unique_ptr<Policy>> policies;
+std::vector<std::unique_ptr<Policy>> policies_from(const SessionOptions& options) {
   const bool is_named = options.policy != "online" && options.policy != "auto";
   LT_REQUIRE(is_named || options.policy_options.empty(), "policy \"", options.policy,
              "\" has no options");
-  if (is_named) {
-    policies.push_back(policy_within(options.policy, options.means, options.policy_options));
-  }
-  // The simulator takes copies to go on beside what is computed; where they do not, on the CPU, the
-  // online rule was found to be quicker than the plans.
-  if (options.policy != "auto" || device.is_its_own_host()) return policies;
-  policies.push_back(policy_within("tide", options.means, {}));
+  std::vector<std::unique_ptr<Policy>> policies;
+  if (options.policy == "online") return policies;
+  policies.push_back(
+      policy_within(is_named ? options.policy : "tide", options.means, options.policy_options));
   return policies;
 }
 
@@ -141,7 +136,7 @@ Impl::Impl(const SessionOptions& options)
   rules_.most_bytes_in_flight = most_bytes_in_flight(budget_bytes_);
   // Whatever may throw comes before anything is changed.
   LT_REQUIRE(options.batch >= 0, "batch must not be negative, but is ", options.batch);
-  std::vector<std::unique_ptr<Policy>> policies = policies_from(options, managed_.device);
+  std::vector<std::unique_ptr<Policy>> policies = policies_from(options);
   LT_REQUIRE(outer_ == nullptr || &outer_->managed_ == &managed_, "a session on ",
              outer_ == nullptr ? "" : outer_->managed_.device.name(),
              " is open: sessions may be nested on one device only");

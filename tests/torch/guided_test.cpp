@@ -157,10 +157,6 @@ TEST_P(GuidedProgram, GivesThePlainBitsWithinTheBudget) {
       EXPECT_EQ(stats.drops + stats.recomputes, 0);
     }
     count(each, *found);
-    // On the CPU the online rule is quicker.
-    if (each.policy == "auto" && test_device().is_cpu()) {
-      EXPECT_EQ(stats.plans, 0);
-    }
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "run/tier/host_arena.h"
+#include "run/torch/copy_speed.h"
 
 namespace lowtide::run {
 namespace {
@@ -160,10 +161,10 @@ class CpuDevice final : public engine::Device, public engine::Overflow {
 
   bool is_its_own_host() const override { return true; }
   void start_copy_out(void* host, const void* block, std::int64_t bytes, std::uint64_t) override {
-    std::memcpy(host, block, static_cast<std::size_t>(bytes));
+    out_.copy(host, block, bytes);
   }
   void start_copy_in(void* block, void* host, std::int64_t bytes) override {
-    std::memcpy(block, host, static_cast<std::size_t>(bytes));
+    in_.copy(block, host, bytes);
   }
   void finish_copy(const void*, void*) override {}
   void copy_within(void* to, const void* from, std::int64_t bytes) override {
@@ -175,17 +176,21 @@ class CpuDevice final : public engine::Device, public engine::Overflow {
   void stop_timing(int timing) override { watches_.stop(timing); }
   std::optional<double> read_timing(int timing) override { return watches_.read(timing); }
 
-  double copy_out_seconds(std::int64_t bytes) const override { return copy_seconds(bytes); }
-  double copy_in_seconds(std::int64_t bytes) const override { return copy_seconds(bytes); }
-  double memory_seconds(std::int64_t bytes) const override { return copy_seconds(bytes); }
+  double copy_out_seconds(std::int64_t bytes) const override { return out_.seconds(bytes); }
+  double copy_in_seconds(std::int64_t bytes) const override { return in_.seconds(bytes); }
+  // Typical of one core.
+  double memory_seconds(std::int64_t bytes) const override {
+    return 1e-6 + static_cast<double>(bytes) / 6e9;
+  }
 
  private:
   static constexpr std::uint8_t kHighest = 255;
-  // Typical of one core; only decides between dropping and moving.
-  static double copy_seconds(std::int64_t bytes) { return 1e-6 + static_cast<double>(bytes) / 6e9; }
 
   CpuGate gate_;
   tier::HostArena host_{&allocate_chunk, [](void* chunk, std::int64_t) { std::free(chunk); }, 0};
+  // To host memory, which was used before, and from there to blocks that may be new.
+  CopySpeed out_;
+  CopySpeed in_;
   Stopwatches watches_;
 };
 
