@@ -131,6 +131,9 @@ TEST(Factorise, WhatCannotBeIsRefusedWithTheNearestThatCan) {
   EXPECT_THAT(refusal(linear, {Decomposition::kCp4, {3}}), HasSubstr("use svd"));
   EXPECT_THAT(refusal(conv, {Decomposition::kTucker2, {3}}), HasSubstr("has 2 ranks, not 1"));
   EXPECT_THAT(refusal(at::zeros({4, 4}), {Decomposition::kSvd, {2}}), HasSubstr("all zeros"));
+  EXPECT_THAT(refusal(at::zeros({4, 0}), {Decomposition::kSvd, {1}}), HasSubstr("no elements"));
+  EXPECT_THAT(refusal(at::ones({4, 4, 4}), {Decomposition::kCp3, {1}}),
+              HasSubstr("has 2 dimensions, or 4 of a convolution, not 3"));
   at::Tensor broken = linear.clone();
   broken[3][4] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(refusal(broken, {Decomposition::kSvd, {2}}), HasSubstr("not finite"));
