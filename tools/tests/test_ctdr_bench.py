@@ -116,6 +116,20 @@ class Tables(Modules):
                 self.assertIn("###", done.stdout)
 
 
+    def test_what_was_simulated_can_be_printed_and_drawn(self):
+        file, = (FOLDER.parent / "results").glob("*-simulated-ctdr.json")
+        done = subprocess.run([FOLDER / "simulate", "--save", file, "--program", "none", "--plots", self.folder],
+                              text=True, capture_output=True, check=False)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        nets = json.loads(file.read_text(encoding="utf-8"))["nets"]
+        self.assertEqual(len(nets), done.stdout.count("### "))
+        dense, = (line for line in done.stdout.splitlines() if "| dense | 0 of 121" in line)
+        self.assertIn("| 15.4 |", dense)
+        for net in nets:
+            picture = xml.etree.ElementTree.parse(self.folder / f"ctdr-simulated-{net}.svg").getroot()
+            self.assertEqual(6, len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))))
+
+
 class Resuming(Modules):
     def setUp(self):
         super().setUp()
