@@ -350,6 +350,20 @@ TEST(Rewrite, WeightsOfAllTypesAreDecomposedInTheirType) {
   }
 }
 
+TEST(Rewrite, PointwiseConvolutionsKeepTheirStrideAndPadding) {
+  torch::nn::Sequential net(
+      torch::nn::Conv2d(torch::nn::Conv2dOptions(6, 5, 1).stride({2, 3}).padding({1, 0})));
+  net->to(at::kDouble);
+  const at::Tensor x = at::randn({2, 6, 9, 8}, at::kDouble), before = net->forward(x);
+  for (const bool is_reconstructed : {false, true}) {
+    decompose_layer(*net, "0", {Decomposition::kSvd, {5}, is_reconstructed});
+    const at::Tensor with_factors = net->forward(x);
+    EXPECT_EQ(with_factors.sizes(), before.sizes());
+    EXPECT_LT(distance(with_factors, before), 1e-9);
+    merge_layers(*net);
+  }
+}
+
 TEST(Rewrite, PaddingsOfAllModesAreTheSame) {
   using Mode = torch::nn::detail::conv_padding_mode_t;
   for (const Mode& mode :
