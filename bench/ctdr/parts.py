@@ -279,6 +279,12 @@ def without_batch(options):
     return (*options[:at], *options[at + 2:])
 
 
+def was_tried(rows, variant, budget_bytes):
+    """Whether a row tells of the budget, be it that it cannot be kept."""
+    return any(point["budget_bytes"] == budget_bytes for name, row in rows.items()
+               if name.startswith(f"{variant}, turn ") for point in row.get("budgets", ()))
+
+
 def step_seconds(rows, variant, budget_bytes):
     """The median over all turns, and their least and most, of a variant inside a budget; None if it
     cannot be kept. budget_bytes 0: plainly."""

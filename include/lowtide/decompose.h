@@ -117,7 +117,7 @@ std::map<std::string, at::Tensor> dense_state(const torch::nn::Module& model);
 /// a decomposed layer is decomposed in the layer's form. A layer gets the form whose factors the
 /// state has; if it was dense or had others, make the optimizer anew. Throws InvalidInput, with the
 /// name, for what is missing, too much or of other sizes, and for a weight that cannot be
-/// decomposed; the model may then be loaded in part.
+/// decomposed; the model then stays as it was.
 void load_state(torch::nn::Module& model, const std::map<std::string, at::Tensor>& state);
 
 }  // namespace lowtide

@@ -17,11 +17,12 @@ from . import _factors, _weights_file, layers as _layers
 _DEFAULT_RANK = "compression=0.5"
 # Norm of what is lost over that of the weight.
 _HARDLY_ANYTHING = 1e-3
+_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 @dataclasses.dataclass
 class LayerReport:
-    """What became of a layer. `reason`: why it is dense; empty if it is not."""
+    """What became of a layer. `reason`: why it is as it was; empty if it is not."""
     name: str
     form: str
     parameters_before: int
@@ -31,7 +32,7 @@ class LayerReport:
 
     def __str__(self):
         if self.reason:
-            return f"{self.name or '(the module)'}: dense: {self.reason}"
+            return f"{self.name or '(the module)'}: {self.form}: {self.reason}"
         error = "" if self.relative_error is None else f", relative error {self.relative_error:.3g}"
         return (f"{self.name or '(the module)'}: {self.form}, {self.parameters_before:,} -> "
                 f"{self.parameters_after:,} parameters{error}")
@@ -45,17 +46,26 @@ class DecompositionReport:
     @property
     def forms(self):
         """The forms of the decomposed layers by name, as decompose() takes them."""
-        return {layer.name: layer.form for layer in self.layers if not layer.reason}
+        return {layer.name: layer.form for layer in self.layers if layer.form != "dense"}
 
     def __str__(self):
         return "\n".join(map(str, self.layers))
+
+
+def _place_of(parameter):
+    """The same for two parameters that begin at the same element of one memory, whether they are one
+    object or not."""
+    if type(parameter) is not torch.nn.Parameter or parameter.is_meta:
+        return id(parameter)
+    return parameter.untyped_storage()._cdata, parameter.storage_offset()
 
 
 def _uses_of_parameters(module):
     """In how many places each parameter is."""
     uses = collections.Counter()
     for _, owner in module.named_modules(remove_duplicate=False):
-        uses.update(id(parameter) for parameter in owner._parameters.values() if parameter is not None)
+        uses.update(_place_of(parameter) for parameter in owner._parameters.values()
+                    if parameter is not None)
     return uses
 
 
@@ -65,28 +75,36 @@ def _refusal(layer, uses):
     kind = type(layer)
     if isinstance(layer, _layers.DECOMPOSED):
         return "it is decomposed already"
+    if torch.nn.parameter.is_lazy(weight):
+        return "its weight has no sizes yet: use the module once"
     if _layers.decomposed_class(kind) is None:
         return f"it is a {kind.__name__}, and only torch.nn.Linear and torch.nn.Conv2d are decomposed"
-    if type(weight) is not torch.nn.Parameter or not weight.is_floating_point():
+    if type(weight) is not torch.nn.Parameter or weight.dtype not in _TYPES:
         return f"its weight is a {type(weight).__name__} of {weight.dtype}"
     if weight.is_meta:
         return "its weight has no values yet: it is on the device meta"
     if getattr(layer, "groups", 1) != 1:
         return (f"a grouped convolution ({layer.groups} groups) is not decomposed: its groups are "
                 "small already")
-    if uses[id(weight)] > 1:
+    if uses[_place_of(weight)] > 1:
         return "its weight is shared with another layer"
     if layer._forward_pre_hooks:
         return "it has hooks that run before it, which may expect its weight"
+    if weight._backward_hooks or getattr(weight, "_post_accumulate_grad_hooks", None):
+        return "its weight has hooks, which its factors would not have"
     return ""
+
+
+def _is_matrix(weight):
+    """Or a kernel, or one that has no sizes yet."""
+    return isinstance(weight, torch.Tensor) and (torch.nn.parameter.is_lazy(weight) or weight.dim() >= 2)
 
 
 def _weighted_layers(module):
     """(name, layer) of all with a matrix or a kernel as their weight."""
     return [(name, layer) for name, layer in module.named_modules()
             if isinstance(layer, _layers.DECOMPOSED)
-            or isinstance(layer._parameters.get("weight"), torch.Tensor)
-            and layer._parameters["weight"].dim() >= 2]
+            or _is_matrix(layer._parameters.get("weight"))]
 
 
 def _nearest(name, known):
@@ -121,7 +139,7 @@ def _elements(shapes):
 def _count(layer):
     """The parameters of the weight as it is."""
     weights = layer.factors() if isinstance(layer, _layers.DECOMPOSED) else [layer.weight]
-    return sum(weight.numel() for weight in weights)
+    return sum(0 if torch.nn.parameter.is_lazy(weight) else weight.numel() for weight in weights)
 
 
 def _form_for(weight, given, method, rank, is_reconstructed):
@@ -139,6 +157,13 @@ def _factorised(name, weight, form):
     factors, error = _factors.factorise(weight, form)
     after = _elements(factor.shape for factor in factors.values())
     return factors, LayerReport(name, form, weight.numel(), after, error)
+
+
+def _require_free(layer, form):
+    """What the user registered or set himself is not written over."""
+    for name in (*_factors.names_of(form), "form"):
+        if hasattr(layer, name):
+            raise ValueError(f"it has a {name!r} of its own, which a decomposed layer needs")
 
 
 def _replace_weight(layer, kind, parameters):
@@ -169,6 +194,9 @@ def _names_and_forms(layers):
     if isinstance(layers, str):
         raise TypeError("layers is a list of names, or a dict of names and forms, not a text")
     names = list(layers)
+    for name, form in dict(layers).items() if isinstance(layers, collections.abc.Mapping) else ():
+        if not isinstance(form, str):
+            raise TypeError(f"layer {name!r}: a form is a text such as 'svd 32', not {form!r}")
     return names, dict(layers) if isinstance(layers, collections.abc.Mapping) else {}
 
 
@@ -192,13 +220,15 @@ def _looked_at(module, names, forms, settings, untrained):
     for name, (layer, reason) in _chosen_layers(module, names).items():
         factors = None
         count = _count(layer)
-        report = LayerReport(name, "dense", count, count, reason=reason)
+        form = layer.form if isinstance(layer, _layers.DECOMPOSED) else "dense"
+        report = LayerReport(name, form, count, count, reason=reason)
         if not reason:
             _require_finite(name, layer.weight)
             try:
                 weight = _layers.turned(layer, layer.weight)
                 form = _form_for(weight, forms.get(name), *settings)
                 made, its_report = _factorised(name, weight, form)
+                _require_free(layer, form)
                 if not untrained:
                     _require_trained(weight, its_report)
                 factors, report = made, its_report
@@ -290,29 +320,81 @@ def _saved_forms(texts, tensors, dense_sizes):
     return forms
 
 
+def _matrix_sizes(layer):
+    """Of the dense weight, with the outputs first; none where it has none yet."""
+    if isinstance(layer, _layers.DECOMPOSED):
+        return layer.matrix_sizes()
+    if torch.nn.parameter.is_lazy(layer.weight):
+        return ()
+    return tuple(_layers.turned(layer, layer.weight).shape)
+
+
+def _require_loadable(weighted, forms, uses):
+    """Layers that are dense must be able to become what the state has."""
+    for name, form in forms.items():
+        if isinstance(weighted[name], _layers.DECOMPOSED):
+            continue
+        if reason := _refusal(weighted[name], uses):
+            raise ValueError(f"layer {name!r}: {reason}")
+        try:
+            _require_free(weighted[name], form)
+        except ValueError as error:
+            raise ValueError(f"layer {name!r}: {error}") from None
+
+
+class _Undo:
+    """Puts a module back as it was before some of its layers got other weights and the rest was written
+    over in place."""
+
+    def __init__(self, module, replaced):
+        self._layers = [(layer, type(layer), dict(layer._parameters), layer.__dict__.get("form"))
+                        for layer in replaced]
+        kept = {id(parameter) for layer in replaced for parameter in (
+            layer.factors() if isinstance(layer, _layers.DECOMPOSED) else [layer.weight])}
+        # In host memory, since the device may have no room for them.
+        self._values = [(value, value.detach().to("cpu", copy=True))
+                        for value in module.state_dict(keep_vars=True).values()
+                        if isinstance(value, torch.Tensor) and id(value) not in kept
+                        and not value.is_meta and not torch.nn.parameter.is_lazy(value)]
+
+    def put_back(self):
+        for layer, kind, parameters, form in self._layers:
+            layer._parameters.clear()
+            layer.__class__ = kind
+            layer._parameters.update(parameters)
+            layer.__dict__.pop("form", None)
+            if form is not None:
+                layer.form = form
+        with torch.no_grad():
+            for value, copy in self._values:
+                value.copy_(copy)
+
+
 def load_decomposed(module, source):
     """Gives a module the decomposed layers of a saved state, and loads it; returns their forms by name.
 
     source: a file that `lowtide decompose -o` wrote, or a state_dict of a module that was decomposed
     (of torch.save, say). The module is a dense one, or any decomposed one. Whether layers were
-    reconstructed is not in a state_dict: it is the same function, and the file says so.
+    reconstructed is not in a state_dict: it is the same function, and the file says so. If anything does
+    not fit, the module stays as it was.
     """
     texts, tensors = ({}, source) if isinstance(source, collections.abc.Mapping) else (
         _weights_file.read(source))
-    uses = _uses_of_parameters(module)
     weighted = dict(_weighted_layers(module))
-    sizes = {name: layer.matrix_sizes() if isinstance(layer, _layers.DECOMPOSED)
-             else tuple(_layers.turned(layer, layer.weight).shape) for name, layer in weighted.items()}
+    sizes = {name: _matrix_sizes(layer) for name, layer in weighted.items()}
     forms = _saved_forms(texts, tensors, sizes)
-    for name in forms:
-        if not isinstance(weighted[name], _layers.DECOMPOSED) and (
-                reason := _refusal(weighted[name], uses)):
-            raise ValueError(f"layer {name!r}: {reason}")
-    merge(module)
-    for name, form in forms.items():
-        weight = weighted[name].weight
-        _install(weighted[name], form,
-                 {factor: torch.zeros(shape, dtype=weight.dtype, device=weight.device)
-                  for factor, shape in _factors.shapes_of(form, sizes[name]).items()})
-    module.load_state_dict(tensors)
+    _require_loadable(weighted, forms, _uses_of_parameters(module))
+    undo = _Undo(module, [layer for name, layer in weighted.items()
+                          if name in forms or isinstance(layer, _layers.DECOMPOSED)])
+    try:
+        merge(module)
+        for name, form in forms.items():
+            weight = weighted[name].weight
+            _install(weighted[name], form,
+                     {factor: torch.zeros(shape, dtype=weight.dtype, device=weight.device)
+                      for factor, shape in _factors.shapes_of(form, sizes[name]).items()})
+        module.load_state_dict(tensors)
+    except BaseException:
+        undo.put_back()
+        raise
     return forms

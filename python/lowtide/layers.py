@@ -70,14 +70,23 @@ class _Decomposed:
         """A dense weight is decomposed in this layer's form, and its factors are loaded."""
         dense = prefix + "weight"
         if dense in state_dict:
-            weight = turned(self, state_dict.pop(dense))
-            if tuple(weight.shape) == tuple(self.matrix_sizes()):
-                factors, _ = _factors.factorise(weight, self.form)
-                state_dict.update((prefix + name, factor) for name, factor in factors.items())
-            else:
-                arguments[-1].append(f"{dense} is for a layer of the sizes {tuple(weight.shape)}, and "
-                                     f"this one has {tuple(self.matrix_sizes())}")
+            factors = dict(zip(_factors.names_of(self.form), self.factors()))
+            try:
+                factors = self._factorised(dense, turned(self, state_dict.pop(dense)))
+            except ValueError as error:
+                # Torch gathers these, and loads the rest; these factors stay.
+                arguments[-1].append(str(error))
+            state_dict.update((prefix + name, factor) for name, factor in factors.items())
         super()._load_from_state_dict(state_dict, prefix, *arguments)
+
+    def _factorised(self, name, weight):
+        if tuple(weight.shape) != tuple(self.matrix_sizes()):
+            raise ValueError(f"{name} is for a layer of the sizes {tuple(weight.shape)}, and this one has "
+                             f"{tuple(self.matrix_sizes())}")
+        try:
+            return _factors.factorise(weight, self.form)[0]
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
 
 
 class DecomposedLinear(_Decomposed, torch.nn.Linear):

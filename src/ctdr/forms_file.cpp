@@ -30,9 +30,10 @@ double deviation_of_factors(const at::Tensor& weight, const LayerForm& form, std
 
 void start_layer(torch::nn::Module& model, const std::string& layer, const LayerForm& form) {
   const at::Tensor weight = decompose::weight_of_layer(model, layer);
+  // First, since it says of which layer it is that it cannot have the form.
+  prepare_layer(model, layer, form);
   const auto shapes = decompose::factor_shapes(form, weight.sizes());
   const double deviation = deviation_of_factors(weight, form, shapes.size());
-  prepare_layer(model, layer, form);
   const auto parameters = model.named_parameters();
   for (const auto& [name, shape] : shapes) {
     parameters[layer + "." + name].normal_(0, deviation);

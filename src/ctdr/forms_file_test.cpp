@@ -44,8 +44,17 @@ TEST(FormsFile, AModelStartsWithFactorsWhoseProductIsAsLargeAsTheWeightWas) {
 
 TEST(FormsFile, WhatALayerCannotHaveIsRefused) {
   torch::nn::Sequential net(torch::nn::Linear(60, 80));
-  EXPECT_THROW(forms_starter({{"0", {Decomposition::kSvd, {70}}}})(*net), InvalidInput);
-  EXPECT_THROW(forms_starter({{"1", {Decomposition::kSvd, {7}}}})(*net), InvalidInput);
+  const auto refusal = [&](const std::string& layer, std::int64_t rank) -> std::string {
+    try {
+      forms_starter({{layer, {Decomposition::kSvd, {rank}}}})(*net);
+    } catch (const InvalidInput& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(refusal("0", 70), ::testing::HasSubstr("layer '0': a rank of 70 is not possible"));
+  EXPECT_THAT(refusal("1", 7), ::testing::HasSubstr("no convolution or linear layer '1'"));
+  EXPECT_EQ(list_layers(*net)[0].form, LayerForm{});
 }
 
 }  // namespace

@@ -40,15 +40,11 @@ class FineTuning {
     result.after_decomposition = evaluate();
     result.after_fine_tuning = result.after_decomposition;
     result.is_back = is_back(result);
-    while (!result.is_back && training_.steps_done() < steps_ && !hooks_.is_stopped()) {
-      step(result);
-      if (training_.steps_done() % every_ != 0 && training_.steps_done() < steps_) continue;
-      result.after_fine_tuning = evaluate();
-      hooks_.on_evaluation({training_.steps_done(), result.after_fine_tuning});
-      result.is_back = is_back(result);
-    }
-    if (hooks_.is_stopped()) return std::nullopt;
+    result.was_interrupted = hooks_.is_stopped() || !train(result);
     result.steps = training_.steps_done();
+    if (result.was_interrupted && (!options_.keeps_interrupted || result.steps == 0)) {
+      return std::nullopt;
+    }
     result.step_seconds = base::median(seconds_);
     result.peak_bytes = session_.stats().peak_bytes;
     on_recovered(training_, session_);
@@ -56,6 +52,23 @@ class FineTuning {
   }
 
  private:
+  // Gives whether it came to its end.
+  bool train(Recovery& result) {
+    while (!result.is_back && training_.steps_done() < steps_) {
+      step(result);
+      if (hooks_.is_stopped()) return false;
+      if (training_.steps_done() % every_ != 0 && training_.steps_done() < steps_) continue;
+      const train::Evaluation found = evaluate();
+      // Then it is of some of the examples only.
+      if (hooks_.is_stopped()) return false;
+      result.after_fine_tuning = found;
+      result.evaluated_step = training_.steps_done();
+      hooks_.on_evaluation({training_.steps_done(), found});
+      result.is_back = is_back(result);
+    }
+    return true;
+  }
+
   static train::TrainingOptions with_rate(train::TrainingOptions training,
                                           const RecoveryOptions& options) {
     training.schedule.kind = train::Schedule::Kind::kCosine;

@@ -70,6 +70,36 @@ TEST(Recovery, NothingIsTrainedIfTheAccuracyWasNeverLost) {
   EXPECT_FALSE(found->step_seconds);
 }
 
+TEST(Recovery, WhatTheUserStopsIsKeptIfAStepWasTakenAndThatIsAskedFor) {
+  struct Case {
+    std::int64_t stop_at;
+    bool keeps_interrupted;
+    bool is_kept;
+  };
+  for (const Case& c : {Case{6, true, true}, Case{6, false, false}, Case{0, true, false}}) {
+    Work work;
+    std::int64_t steps = 0;
+    bool was_called = false;
+    work.hooks.on_step = [&](const train::Progress& progress) { steps = progress.step; };
+    work.hooks.is_stopped = [&] { return steps >= c.stop_at; };
+    const std::optional<Recovery> found = ctdr::recover(
+        work.training, work.data,
+        {.wanted_accuracy = 2,
+         .epochs = 1,
+         .evaluate_every = 4,
+         .keeps_interrupted = c.keeps_interrupted},
+        [&](const train::Training&, Session&) { was_called = true; }, work.hooks);
+    EXPECT_EQ(found.has_value(), c.is_kept);
+    EXPECT_EQ(was_called, c.is_kept);
+    if (!found) continue;
+    EXPECT_TRUE(found->was_interrupted);
+    EXPECT_FALSE(found->is_back);
+    EXPECT_EQ(found->steps, 6);
+    // The last that was whole.
+    EXPECT_EQ(found->evaluated_step, 4);
+  }
+}
+
 TEST(Recovery, EndsWithTheEpochsAndSaysThatTheAccuracyIsNotBack) {
   Work work;
   const std::optional<Recovery> found = work.recover({.wanted_accuracy = 2, .epochs = 1});

@@ -41,7 +41,7 @@ class Run {
     report_.training = options_.run.training;
     const bool is_done = find_budget() && train_dense() && choose_forms() && recover_accuracy() &&
                          find_largest_batch();
-    report_.was_interrupted = !is_done;
+    if (!is_done && report_.stopped.empty()) report_.stopped = "before anything was fine-tuned";
     return std::move(report_);
   }
 
@@ -178,8 +178,13 @@ class Run {
   bool recover_accuracy() {
     count_parameters();
     if (report_.forms.empty()) return keep_dense();
-    report_.recovery = within_budget(dense_->with(report_.forms), [&] { return recover_once(); });
+    report_.recovery = within_budget(dense_->with(report_.forms),
+                                     [&] { return recover_once(/*is_raise=*/false); });
     if (!report_.recovery) return false;
+    if (report_.recovery->was_interrupted) {
+      report_.stopped = base::concat("after step ", report_.recovery->steps, " of fine-tuning");
+      return false;
+    }
     while (!report_.recovery->is_back && report_.raises < options_.raises) {
       const Forms forms = report_.forms;
       Forms raised = with_raised_ranks(forms, report_.choice, *dense_);
@@ -189,26 +194,28 @@ class Run {
       ++report_.raises;
       hooks_.say("the accuracy is not back; raising the ranks of the most sensitive layers");
       if (report_.forms.empty()) return keep_dense();
-      const std::optional<Raise> raise = try_raised();
-      if (!raise) return false;
-      if (*raise == Raise::kBeyondBudget) {
+      const Raise raise = try_raised();
+      if (raise != Raise::kDone) {
         report_.forms = forms;
         --report_.raises;
-        return true;
+        return raise == Raise::kBeyondBudget;
       }
       count_parameters();
     }
     return true;
   }
 
-  enum class Raise { kDone, kBeyondBudget };
+  enum class Raise { kDone, kBeyondBudget, kStopped };
 
   // What was fine-tuned before stays the result, and what was written, where higher ranks do not
-  // keep the budget. Nothing if the user stopped it.
-  std::optional<Raise> try_raised() {
+  // keep the budget or the user stopped it.
+  Raise try_raised() {
     try {
-      std::optional<Recovery> recovery = recover_once();
-      if (!recovery) return std::nullopt;
+      std::optional<Recovery> recovery = recover_once(/*is_raise=*/true);
+      if (!recovery) {
+        report_.stopped = "while higher ranks were tried";
+        return Raise::kStopped;
+      }
       report_.recovery = std::move(recovery);
       return Raise::kDone;
     } catch (const OutOfMemory& refusal) {
@@ -224,24 +231,30 @@ class Run {
     report_.recovery.reset();
     report_.choice.chosen = 0;
     hooks_.say("no layer is decomposed: the net stays as it was");
-    if (options_.output.empty()) return true;
-    write_weights(options_.output, dense_->state(), {}, *dense_, options_.is_merged, nullptr);
+    write(dense_->state(), {}, nullptr);
     return true;
   }
 
-  std::optional<Recovery> recover_once() {
+  void write(const train::State& state, const Forms& forms, Session* session) {
+    if (options_.output.empty()) return;
+    write_weights(options_.output, state, forms, *dense_, options_.is_merged, session);
+    report_.written = options_.output;
+  }
+
+  // One that is tried for higher ranks and does not come to its end is no better than what is
+  // there.
+  std::optional<Recovery> recover_once(bool is_raise) {
     const RecoveryOptions recovery = {
         .memory = options_.run.memory,
         .budget_bytes = report_.budget_bytes,
         .wanted_accuracy = report_.before->accuracy - options_.most_accuracy_loss,
         .epochs = options_.fine_tuning_epochs,
-        .rate_share = options_.rate_share};
+        .rate_share = options_.rate_share,
+        .keeps_interrupted = !is_raise};
     hooks_.say(base::concat("fine-tuning ", report_.forms.size(),
                             " decomposed layers; the optimizer's states start over"));
     const auto keep = [&](const train::Training& training, Session& session) {
-      if (options_.output.empty()) return;
-      write_weights(options_.output, training.state(), report_.forms, *dense_, options_.is_merged,
-                    &session);
+      write(training.state(), report_.forms, &session);
     };
     return recover(dense_->with(report_.forms), data_, recovery, keep, hooks_);
   }
@@ -253,7 +266,10 @@ class Run {
     options.memory.budget = options_.batch_budget;
     constexpr std::int64_t kMost = 65536;
     report_.max_batch = train::max_batch(options, kMost, hooks_);
-    return !report_.max_batch->was_interrupted;
+    if (!report_.max_batch->was_interrupted) return true;
+    report_.max_batch.reset();
+    report_.stopped = "before the largest batch was found";
+    return false;
   }
 
   void count_parameters() {

@@ -62,8 +62,14 @@ struct Report {
   std::optional<Recovery> recovery;
   int raises = 0;
   std::optional<train::MaxBatch> max_batch;
-  bool was_interrupted = false;
+  // The file that the weights of `forms` are in; empty: none was asked for, or it is not yet there.
+  std::string written;
+  // Where the user stopped it: "while higher ranks were tried"; empty: it came to its end. If there
+  // is a recovery then, this report is of the last forms that were fine-tuned.
+  std::string stopped;
 
+  // Whether there is anything to tell of: fine-tuned forms, or that the net stays as it was.
+  bool has_result() const { return recovery || (choice.chosen && forms.empty()); }
   const Trial& dense() const { return choice.trials.front(); }
   const Trial& chosen() const { return choice.trials[*choice.chosen]; }
 };

@@ -81,25 +81,49 @@ at::Tensor products_up_to(std::int64_t degree, at::IntArrayRef sizes) {
   return tensor;
 }
 
+// Three terms, two long ones that all but cancel each other, and what no term explains.
+struct LongTerms {
+  explicit LongTerms(std::uint64_t seed) {
+    torch::manual_seed(seed);
+    std::vector<at::Tensor> factors;
+    for (const int size : {8, 7, 9}) factors.push_back(at::randn({size, 5}, at::kDouble));
+    for (at::Tensor& factor : factors) factor.select(1, 4).copy_(factor.select(1, 3));
+    factors[0].select(1, 3).mul_(1000);
+    factors[0].select(1, 4).mul_(-1000).add_(at::randn({8}, at::kDouble));
+    tensor = sum_of_terms(factors) + 0.5 * at::randn({8, 7, 9}, at::kDouble);
+    cp = {.factors = factors};
+    cp.relative_error = distance(sum_of_terms(factors), tensor);
+    cp.degeneracy = 1e5;
+  }
+  at::Tensor tensor;
+  Cp cp;
+};
+
 TEST(Cp, TermsThatAreNotNeededAreMadeShorterAndTheErrorStays) {
-  torch::manual_seed(6);
-  // Three terms, two long ones that all but cancel each other, and what no term explains.
-  std::vector<at::Tensor> factors;
-  for (const int size : {8, 7, 9}) factors.push_back(at::randn({size, 5}, at::kDouble));
-  for (at::Tensor& factor : factors) factor.select(1, 4).copy_(factor.select(1, 3));
-  factors[0].select(1, 3).mul_(1000);
-  factors[0].select(1, 4).mul_(-1000).add_(at::randn({8}, at::kDouble));
-  const at::Tensor tensor = sum_of_terms(factors) + 0.5 * at::randn({8, 7, 9}, at::kDouble);
-  Cp long_ones = {.factors = factors};
-  long_ones.relative_error = distance(sum_of_terms(factors), tensor);
+  const auto [tensor, long_ones] = LongTerms(6);
   ASSERT_GT(long_ones.relative_error, 0.05);
-  long_ones.degeneracy = 1e5;
   const double slack = 0.002;
   const Cp corrected = correct(tensor, long_ones, slack);
   EXPECT_LE(distance(sum_of_terms(corrected.factors), tensor),
             long_ones.relative_error * (1 + slack) + 1e-9);
   EXPECT_NEAR(distance(sum_of_terms(corrected.factors), tensor), corrected.relative_error, 1e-9);
   EXPECT_LT(corrected.degeneracy, 10);
+}
+
+// Of the factor that is changed last: where the sum of the squares of the terms' norms is the least
+// at this error, its gradient is a multiple of the error's.
+TEST(Cp, NoShorterTermsHaveTheSameError) {
+  for (const std::uint64_t seed : {6U, 7U, 8U}) {
+    const auto [tensor, long_ones] = LongTerms(seed);
+    const std::vector<at::Tensor> f = correct(tensor, long_ones, 0.002).factors;
+    const at::Tensor gram = f[0].t().matmul(f[0]) * f[1].t().matmul(f[1]);
+    const at::Tensor of_error =
+        at::einsum("tsk,tr,sr->kr", {tensor, f[0], f[1]}) - f[2].matmul(gram);
+    const at::Tensor of_lengths = f[2] * gram.diagonal();
+    const double cosine =
+        ((of_error * of_lengths).sum() / (of_error.norm() * of_lengths.norm())).item<double>();
+    EXPECT_GT(cosine, 1 - 1e-6) << seed;
+  }
 }
 
 TEST(Cp, WhatLeastSquaresFindIsCorrectedWhereItsTermsCancelEachOther) {

@@ -35,6 +35,7 @@ std::int64_t most_cp_rank(at::IntArrayRef sizes) {
 }
 
 void require_form(const LayerForm& form, at::IntArrayRef sizes) {
+  require_weight_sizes(sizes);
   const bool is_linear = sizes.size() == 2;
   const bool is_pointwise = !is_linear && sizes[2] == 1 && sizes[3] == 1;
   const std::size_t ranks = form.method == Decomposition::kTucker2 ? 2 : 1;
@@ -111,6 +112,15 @@ at::Tensor product(const at::Tensor& outputs, const at::Tensor& inputs) {
 }
 
 }  // namespace
+
+void require_weight_sizes(at::IntArrayRef sizes) {
+  LT_REQUIRE(sizes.size() == 2 || sizes.size() == 4,
+             "a weight that is decomposed has 2 dimensions, or 4 of a convolution, not ",
+             sizes.size());
+  for (const std::int64_t size : sizes) {
+    LT_REQUIRE(size > 0, "the weight has no elements, so there is nothing to decompose");
+  }
+}
 
 Shapes factor_shapes(const LayerForm& form, at::IntArrayRef sizes) {
   require_form(form, sizes);

@@ -41,6 +41,9 @@ struct Factorisation {
   double degeneracy = 1;
 };
 
+// Throws InvalidInput for a weight that is neither a matrix nor a kernel, or has no elements.
+void require_weight_sizes(at::IntArrayRef sizes);
+
 // The names and shapes of a form's factors for a weight of these sizes. Throws InvalidInput for a
 // form that such a weight cannot have, naming ranks that it can.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> factor_shapes(

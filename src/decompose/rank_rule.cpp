@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/numbers.h"
+#include "decompose/factors.h"
 
 namespace lowtide::decompose {
 namespace {
@@ -60,6 +61,7 @@ bool is_svd_weight(at::IntArrayRef sizes) {
 Decomposition method_for(std::string_view name, at::IntArrayRef sizes) {
   const Decomposition named = name == "auto" ? Decomposition::kTucker2 : parse_method(name);
   LT_REQUIRE(named != Decomposition::kDense, "dense is no way to decompose a weight");
+  require_weight_sizes(sizes);
   return is_svd_weight(sizes) ? Decomposition::kSvd : named;
 }
 

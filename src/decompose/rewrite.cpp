@@ -10,6 +10,7 @@
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 
 #include "base/check.h"
@@ -63,23 +64,46 @@ std::vector<Layer> layers_of(const Module& model) {
   return layers;
 }
 
-// In how many places of the model each parameter is.
-std::map<const void*, int> uses_of_parameters(const Module& model) {
-  std::map<const void*, int> uses;
+// The same for two tensors that begin at the same element of one memory.
+using Place = std::pair<const void*, std::int64_t>;
+using Uses = std::map<Place, int>;
+
+Place place_of(const at::Tensor& tensor) {
+  if (!tensor.has_storage()) return {tensor.unsafeGetTensorImpl(), 0};
+  return {tensor.storage().unsafeGetStorageImpl(), tensor.storage_offset()};
+}
+
+// What of a module's members libtorch's layers use as weights, be they registered there or not.
+const at::Tensor* weight_member(Module& module) {
+  if (auto* conv = module.as<torch::nn::Conv2dImpl>()) return &conv->weight;
+  if (auto* linear = module.as<torch::nn::LinearImpl>()) return &linear->weight;
+  if (auto* embedding = module.as<torch::nn::EmbeddingImpl>()) return &embedding->weight;
+  return nullptr;
+}
+
+// In how many places of the model each parameter is. A weight may be tied by its member alone:
+// head->weight = embedding->weight.
+Uses uses_of_parameters(const Module& model) {
+  Uses uses;
   visit(model, "", [&](const std::string&, Module& module) {
+    const at::Tensor* member = weight_member(module);
+    bool is_own =
+        member == nullptr || !member->defined() || decompose::stand_in_of(*member) != nullptr;
     for (const auto& item : module.named_parameters(/*recurse=*/false)) {
-      ++uses[item.value().unsafeGetTensorImpl()];
+      ++uses[place_of(item.value())];
+      is_own = is_own || place_of(item.value()) == place_of(*member);
     }
+    if (!is_own) ++uses[place_of(*member)];
   });
   return uses;
 }
 
-std::string refusal_of(const Layer& layer, const std::map<const void*, int>& uses) {
+std::string refusal_of(const Layer& layer, const Uses& uses) {
   if (layer.groups != 1) {
     return base::concat("a grouped convolution (", layer.groups,
                         " groups) is not decomposed: its groups are small already");
   }
-  const auto found = uses.find(layer.weight->unsafeGetTensorImpl());
+  const auto found = uses.find(place_of(*layer.weight));
   if (found != uses.end() && found->second > 1) return "its weight is shared with another layer";
   return {};
 }
@@ -90,6 +114,10 @@ Layer find_layer(const Module& model, const std::string& name) {
     if (layer.name == name) return layer;
     names.push_back(layer.name);
   }
+  visit(model, "", [&](const std::string& other, Module& module) {
+    LT_REQUIRE(other != name, "layer '", name, "' is a ", module.name(),
+               ", and only Conv2d and Linear are decomposed");
+  });
   throw InvalidInput(base::concat("there is no convolution or linear layer '", name, "'",
                                   base::suggestion(name, names)));
 }
@@ -110,8 +138,9 @@ void replace_parameters(Layer& layer, const std::vector<Factor>& parameters) {
     if (!is_replaced(item.key())) others.insert(item.key(), item.value());
   }
   for (const Factor& factor : parameters) {
-    LT_REQUIRE(!others.contains(factor.name), "layer '", layer.name, "' has a parameter ",
-               factor.name, " of its own");
+    LT_REQUIRE(!others.contains(factor.name) &&
+                   !layer.module->named_buffers(/*recurse=*/false).contains(factor.name),
+               "layer '", layer.name, "' has a parameter or buffer ", factor.name, " of its own");
   }
   items.clear();
   for (const Factor& factor : parameters) {
@@ -161,7 +190,7 @@ auto in_layer(const std::string& name, const Body& body) {
 }  // namespace
 
 std::vector<LayerInfo> list_layers(const Module& model) {
-  const std::map<const void*, int> uses = uses_of_parameters(model);
+  const Uses uses = uses_of_parameters(model);
   std::vector<LayerInfo> result;
   for (const Layer& layer : layers_of(model)) {
     const at::IntArrayRef sizes = layer.weight->sizes();
@@ -245,7 +274,7 @@ std::map<std::string, LayerInput> observe_inputs(Module& model, const std::funct
     }
     std::vector<std::pair<Layer, at::Tensor>> weights;
   } members;
-  const std::map<const void*, int> uses = uses_of_parameters(model);
+  const Uses uses = uses_of_parameters(model);
   for (Layer& layer : layers_of(model)) {
     if (!refusal_of(layer, uses).empty()) continue;
     const at::Tensor weight = *layer.weight;

@@ -289,6 +289,103 @@ TEST(Rewrite, WhatCannotBeDecomposedIsRefusedWithAReason) {
   EXPECT_TRUE(stand_in_of(first->weight) == nullptr);
 }
 
+// A head whose weight is the embedding's, tied as libtorch's users do it: by the member.
+struct Tied : torch::nn::Module {
+  explicit Tied(bool is_head_the_owner) {
+    torch::manual_seed(1);
+    embedding = register_module("embedding", torch::nn::Embedding(7, 4));
+    head = register_module("head", torch::nn::Linear(4, 7));
+    (is_head_the_owner ? embedding->weight : head->weight) =
+        is_head_the_owner ? head->weight : embedding->weight;
+  }
+  torch::nn::Embedding embedding{nullptr};
+  torch::nn::Linear head{nullptr};
+};
+
+TEST(Rewrite, AWeightThatIsUsedElsewhereStaysWhateverWayItIsTied) {
+  const LayerForm svd = {Decomposition::kSvd, {2}};
+  for (const bool is_head_the_owner : {true, false}) {
+    Tied model(is_head_the_owner);
+    EXPECT_THAT(refusal(model, "head", svd), HasSubstr("shared with another layer"));
+    EXPECT_TRUE(model.head->weight.is_same(model.embedding->weight));
+    EXPECT_THAT(list_layers(model)[0].refusal, HasSubstr("shared"));
+  }
+  // Two parameters of one memory.
+  torch::nn::Sequential same_memory(torch::nn::Linear(4, 4), torch::nn::Linear(4, 4));
+  same_memory->ptr(1)->named_parameters()["weight"].set_data(
+      same_memory->ptr(0)->named_parameters()["weight"].data());
+  EXPECT_THAT(refusal(*same_memory, "0", svd), HasSubstr("shared with another layer"));
+}
+
+TEST(Rewrite, LayersOfOtherKindsAreRefusedAsWhatTheyAre) {
+  const LayerForm tucker = {Decomposition::kTucker2, {2, 2}};
+  torch::nn::Sequential net(torch::nn::ConvTranspose2d(4, 4, 3), torch::nn::Conv1d(4, 4, 3),
+                            torch::nn::Conv3d(4, 4, 3));
+  EXPECT_THAT(
+      refusal(*net, "0", tucker),
+      HasSubstr("layer '0' is a torch::nn::ConvTranspose2dImpl, and only Conv2d and Linear"));
+  EXPECT_THAT(refusal(*net, "1", tucker), HasSubstr("Conv1d"));
+  EXPECT_THAT(refusal(*net, "2", tucker), HasSubstr("Conv3d"));
+  EXPECT_TRUE(list_layers(*net).empty());
+}
+
+TEST(Rewrite, ABufferThatIsCalledLikeAFactorIsNotWrittenOver) {
+  torch::nn::Linear layer(6, 5);
+  layer->register_buffer("weight_out", torch::ones({1}));
+  EXPECT_THAT(refusal(*layer, "", {Decomposition::kSvd, {2}}),
+              HasSubstr("has a parameter or buffer weight_out of its own"));
+  EXPECT_THAT(layer->named_parameters().keys(), ElementsAre("weight", "bias"));
+}
+
+TEST(Rewrite, WeightsOfAllTypesAreDecomposedInTheirType) {
+  for (const at::ScalarType type : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble}) {
+    auto net = make_net();
+    net->to(type);
+    const DecomposedLayer done = decompose_layer(*net, "conv", {Decomposition::kTucker2, {3, 8}});
+    EXPECT_LT(done.relative_error, 0.01) << type;
+    EXPECT_EQ(net->named_parameters()["conv.weight_core"].scalar_type(), type);
+    EXPECT_EQ(net->conv->weight.scalar_type(), type);
+    merge_layers(*net);
+    EXPECT_EQ(net->conv->weight.scalar_type(), type);
+  }
+}
+
+TEST(Rewrite, PointwiseConvolutionsKeepTheirStrideAndPadding) {
+  torch::nn::Sequential net(
+      torch::nn::Conv2d(torch::nn::Conv2dOptions(6, 5, 1).stride({2, 3}).padding({1, 0})));
+  net->to(at::kDouble);
+  const at::Tensor x = at::randn({2, 6, 9, 8}, at::kDouble), before = net->forward(x);
+  for (const bool is_reconstructed : {false, true}) {
+    decompose_layer(*net, "0", {Decomposition::kSvd, {5}, is_reconstructed});
+    const at::Tensor with_factors = net->forward(x);
+    EXPECT_EQ(with_factors.sizes(), before.sizes());
+    EXPECT_LT(distance(with_factors, before), 1e-9);
+    merge_layers(*net);
+  }
+}
+
+TEST(Rewrite, PaddingsOfAllModesAreTheSame) {
+  using Mode = torch::nn::detail::conv_padding_mode_t;
+  for (const Mode& mode :
+       {Mode(torch::kReflect), Mode(torch::kReplicate), Mode(torch::kCircular)}) {
+    for (const LayerForm& form :
+         {LayerForm{Decomposition::kTucker2, {3, 4}}, LayerForm{Decomposition::kCp3, {5}},
+          LayerForm{Decomposition::kCp4, {5}}, LayerForm{Decomposition::kCp4, {5}, true}}) {
+      torch::nn::Sequential net(torch::nn::Conv2d(torch::nn::Conv2dOptions(4, 4, {5, 1})
+                                                      .padding({2, 0})
+                                                      .stride({3, 2})
+                                                      .padding_mode(mode)
+                                                      .bias(false)));
+      net->to(at::kDouble);
+      const at::Tensor x = at::randn({2, 4, 11, 9}, at::kDouble);
+      decompose_layer(*net, "0", form);
+      const at::Tensor with_factors = net->forward(x);
+      merge_layers(*net);
+      EXPECT_LT(distance(with_factors, net->forward(x)), 1e-9) << to_string(form);
+    }
+  }
+}
+
 TEST(Rewrite, AWeightThatNobodyTrainedIsRefusedUnlessThatIsMeant) {
   torch::manual_seed(1);
   torch::nn::Sequential fresh(torch::nn::Linear(64, 48));

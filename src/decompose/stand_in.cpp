@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "decompose/stand_in.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -95,6 +96,9 @@ at::Tensor convolution_padded(const at::Tensor& input, const at::Tensor& weight,
   const StandIn& stand_in = weight_of(weight, false, "conv2d", input);
   LT_REQUIRE(padding == "same" || padding == "valid", "unknown padding: ", padding);
   constexpr std::array<std::int64_t, 2> kNone = {0, 0};
+  LT_REQUIRE(padding == "valid" ||
+                 std::all_of(stride.begin(), stride.end(), [](std::int64_t by) { return by == 1; }),
+             "padding 'same' is not for convolutions with a stride");
   if (padding == "valid") return convolution(input, weight, bias, stride, kNone, dilation, groups);
   std::array<std::int64_t, 4> around{};  // of the last dimension first
   for (std::size_t i = 0; i < 2; ++i) {

@@ -20,16 +20,16 @@ namespace {
 
 using torch::nn::Module;
 using State = std::map<std::string, at::Tensor>;
+using Sizes = std::map<std::string, std::vector<std::int64_t>>;
 
 // Of the layer's parameters. The model itself may be the layer.
 std::string prefix_of(const std::string& layer) { return layer.empty() ? "" : layer + "."; }
 
 // The sizes of a layer's factors in a state, by name.
-std::map<std::string, std::vector<std::int64_t>> factor_sizes(const State& state,
-                                                              const std::string& prefix) {
+Sizes factor_sizes(const State& state, const std::string& prefix) {
   constexpr const char* kNames[] = {"weight_in",     "weight_core", "weight_space",
                                     "weight_column", "weight_row",  "weight_out"};
-  std::map<std::string, std::vector<std::int64_t>> sizes;
+  Sizes sizes;
   for (const char* name : kNames) {
     const auto found = state.find(prefix + name);
     if (found != state.end()) sizes[name] = found->second.sizes().vec();
@@ -52,31 +52,60 @@ void decompose_in(State& state, const LayerInfo& layer, at::IntArrayRef sizes) {
   }
 }
 
-// The layer gets the form whose factors the state has.
-void follow(Module& model, const LayerInfo& layer, const State& state, at::IntArrayRef sizes) {
+// The form whose factors the state has.
+LayerForm form_in(const State& state, const LayerInfo& layer, at::IntArrayRef sizes) {
+  LT_REQUIRE(layer.refusal.empty(), "layer '", layer.name, "': ", layer.refusal);
   const auto found = factor_sizes(state, prefix_of(layer.name));
   std::optional<LayerForm> form = decompose::form_with(found, sizes);
   LT_REQUIRE(form, "the factors of layer '", layer.name,
              "' in the state do not go with a weight of the sizes ", sizes);
   // Factors do not tell whether a layer puts its weight together from them.
   form->is_reconstructed = layer.form.is_reconstructed;
-  if (layer.form == *form) return;
-  decompose::merge_layer(model, layer.name);
-  prepare_layer(model, layer.name, *form);
+  return *form;
 }
 
-// Takes what it copies out of `state`.
-template <class Items>
-void copy_out_of(State& state, const Items& items) {
-  for (const auto& item : items) {
-    const auto found = state.find(item.key());
-    LT_REQUIRE(found != state.end(), "the weights have no ", item.key(),
+struct OtherForm {
+  LayerForm before, form;
+  std::vector<std::int64_t> weight_sizes;
+};
+using OtherForms = std::map<std::string, OtherForm>;
+
+Sizes sizes_of(const LayerForm& form, at::IntArrayRef weight_sizes) {
+  if (form.method == Decomposition::kDense) return {{"weight", weight_sizes.vec()}};
+  const auto shapes = decompose::factor_shapes(form, weight_sizes);
+  return {shapes.begin(), shapes.end()};
+}
+
+// Of the model's parameters and buffers once layers have these forms.
+Sizes sizes_with(const Module& model, const OtherForms& forms) {
+  Sizes sizes;
+  for (const auto& item : model.named_parameters()) sizes[item.key()] = item.value().sizes().vec();
+  for (const auto& item : model.named_buffers()) sizes[item.key()] = item.value().sizes().vec();
+  for (const auto& [layer, other] : forms) {
+    const std::string prefix = prefix_of(layer);
+    for (const auto& [name, unused] : sizes_of(other.before, other.weight_sizes)) {
+      sizes.erase(prefix + name);
+    }
+    for (auto& [name, size] : sizes_of(other.form, other.weight_sizes)) {
+      sizes[prefix + name] = size;
+    }
+  }
+  return sizes;
+}
+
+// Nothing is missing, too much or of other sizes.
+void require_whole(const State& state, const Sizes& sizes) {
+  for (const auto& [name, size] : sizes) {
+    const auto found = state.find(name);
+    LT_REQUIRE(found != state.end(), "the weights have no ", name,
                "; were they made with other options of the model?");
-    LT_REQUIRE(found->second.sizes() == item.value().sizes(), item.key(), " has the sizes ",
-               found->second.sizes(), " in the weights and ", item.value().sizes(),
+    LT_REQUIRE(found->second.sizes() == size, name, " has the sizes ", found->second.sizes(),
+               " in the weights and ", at::IntArrayRef(size),
                " in the model; were they made with other options of the model?");
-    item.value().copy_(found->second);
-    state.erase(found);
+  }
+  for (const auto& [name, tensor] : state) {
+    LT_REQUIRE(sizes.contains(name), "the model has no ", name,
+               ", which the weights have; were they made with other options of the model?");
   }
 }
 
@@ -102,21 +131,27 @@ std::map<std::string, at::Tensor> dense_state(const Module& model) {
 
 void load_state(Module& model, const std::map<std::string, at::Tensor>& state) {
   const at::NoGradGuard no_grad;
-  State left = state;
+  State whole = state;
+  OtherForms forms;
   for (const LayerInfo& layer : list_layers(model)) {
     const auto sizes = decompose::weight_of_layer(model, layer.name).sizes().vec();
     const std::string prefix = prefix_of(layer.name);
     const bool is_dense = layer.form.method == Decomposition::kDense;
-    if (!is_dense && left.contains(prefix + "weight")) {
-      decompose_in(left, layer, sizes);
-    } else if (left.contains(prefix + "weight_in") && !left.contains(prefix + "weight")) {
-      follow(model, layer, left, sizes);
+    if (!is_dense && whole.contains(prefix + "weight")) {
+      decompose_in(whole, layer, sizes);
+    } else if (whole.contains(prefix + "weight_in") && !whole.contains(prefix + "weight")) {
+      const LayerForm form = form_in(whole, layer, sizes);
+      if (form != layer.form) forms[layer.name] = {layer.form, form, sizes};
     }
   }
-  copy_out_of(left, model.named_parameters());
-  copy_out_of(left, model.named_buffers());
-  LT_REQUIRE(left.empty(), "the model has no ", left.begin()->first,
-             ", which the weights have; were they made with other options of the model?");
+  require_whole(whole, sizes_with(model, forms));
+  // From here on nothing is in the way.
+  for (const auto& [layer, other] : forms) {
+    decompose::merge_layer(model, layer);
+    prepare_layer(model, layer, other.form);
+  }
+  for (const auto& item : model.named_parameters()) item.value().copy_(whole.at(item.key()));
+  for (const auto& item : model.named_buffers()) item.value().copy_(whole.at(item.key()));
 }
 
 }  // namespace lowtide

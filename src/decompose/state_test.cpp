@@ -125,5 +125,35 @@ TEST(State, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(refusal(*net, state), HasSubstr("the factors of layer '3' in the state do not go"));
 }
 
+TEST(State, WhatDoesNotFitChangesNothing) {
+  const State whole = state_of(*make_decomposed(2));
+  std::vector<State> broken(4, whole);
+  broken[0].erase("3.bias");
+  broken[1]["3.bias"] = at::ones({9});
+  broken[2]["4.weight"] = at::ones({1});
+  // The other layer's are whole.
+  broken[3].erase("3.weight_out");
+  for (const State& state : broken) {
+    // A dense one, and one with other forms.
+    for (const bool is_dense : {true, false}) {
+      auto net = make_net(1);
+      if (!is_dense) decompose_layer(*net, "0", {Decomposition::kCp3, {5}});
+      const at::Tensor before = net->forward(pictures());
+      const LayerForm form = list_layers(*net)[0].form;
+      EXPECT_NE(refusal(*net, state), "none");
+      EXPECT_EQ(list_layers(*net)[0].form, form);
+      EXPECT_TRUE(at::equal(net->forward(pictures()), before));
+    }
+  }
+}
+
+TEST(State, OfALayerThatCannotBeDecomposedIsRefused) {
+  torch::nn::Linear shared(128, 10);
+  torch::nn::Sequential net(torch::nn::Flatten(), shared, shared);
+  const State state = {{"1.weight_in", at::ones({5, 128})}, {"1.weight_out", at::ones({10, 5})}};
+  EXPECT_THAT(refusal(*net, state), HasSubstr("layer '1': its weight is shared"));
+  EXPECT_EQ(list_layers(*net)[0].form, LayerForm{});
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import tempfile
 import unittest
+import warnings
 
 import torch
 
@@ -189,6 +190,46 @@ class WhatStaysDense(unittest.TestCase):
             if not name.startswith("plain"):
                 self.assertTrue(torch.equal(value, state[name]), name)
 
+    def test_layers_that_could_not_be_the_same_afterwards_stay(self):
+        net = torch.nn.Module()
+        net.tied, net.back = torch.nn.Linear(16, 32, bias=False), torch.nn.Linear(32, 16, bias=False)
+        # Another object of the same memory, as in an autoencoder.
+        net.back.weight = torch.nn.Parameter(net.tied.weight.t())
+        net.lazy = torch.nn.LazyLinear(8)
+        net.hooked = torch.nn.Linear(16, 16)
+        net.hooked.weight.register_hook(lambda gradient: None)
+        net.after = torch.nn.Linear(16, 16)
+        net.after.weight.register_post_accumulate_grad_hook(lambda parameter: None)
+        net.eighths = torch.nn.Linear(16, 16).requires_grad_(False)
+        net.eighths.weight.data = net.eighths.weight.data.to(torch.float8_e4m3fn)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            net.empty = torch.nn.Linear(0, 5)
+        net.plain = torch.nn.Linear(16, 16)
+        report = decompose(net)
+        self.assertEqual(list(report.forms), ["plain"])
+        reasons = {layer.name: layer.reason for layer in report.layers}
+        for name, expected in {"tied": "shared", "back": "shared", "hooked": "its weight has hooks",
+                               "after": "its weight has hooks", "lazy": "no sizes yet: use the module once",
+                               "eighths": "float8_e4m3fn", "empty": "no elements"}.items():
+            with self.subTest(name):
+                self.assertIn(expected, reasons[name])
+        self.assertEqual(net.tied.weight.data_ptr(), net.back.weight.data_ptr())
+        net.lazy(torch.ones(2, 16))
+        self.assertEqual(list(decompose(net, ["lazy"], rank=2).forms), ["lazy"])
+
+    def test_what_a_user_registered_is_not_written_over(self):
+        for add in (lambda layer: layer.register_parameter("weight_out", torch.nn.Parameter(torch.ones(3))),
+                    lambda layer: layer.register_buffer("weight_in", torch.ones(3)),
+                    lambda layer: setattr(layer, "form", "mine")):
+            linear = torch.nn.Linear(20, 30)
+            add(linear)
+            before = copy.deepcopy(linear.state_dict())
+            with self.assertRaisesRegex(ValueError, "it has a '(weight_in|weight_out|form)' of its own"):
+                decompose(linear, {"": "svd 4"})
+            self.assertIs(type(linear), torch.nn.Linear)
+            self.assertIsNone(training.first_difference(before, linear.state_dict()))
+
     def test_frozen_layers_stay_frozen(self):
         linear = torch.nn.Linear(32, 32).requires_grad_(False)
         decompose(linear)
@@ -223,6 +264,8 @@ class BadInput(unittest.TestCase):
         self.check(ValueError, "leave method, rank and reconstructed out", {"head": "svd 3"}, rank=2)
         self.check(TypeError, "a rank is a whole number", rank=(3, 4))
         self.check(TypeError, "a list of names", "head")
+        for form in (None, 3, "".encode()):
+            self.check(TypeError, "layer 'head': a form is a text such as 'svd 32'", {"head": form})
 
     def test_weights_that_are_not_finite_are_refused_by_name(self):
         net = make_net()
@@ -239,9 +282,11 @@ class BadInput(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "'head': it is decomposed already"):
             decompose(net, ["head"], rank=3)
         report = decompose(net)
-        self.assertEqual({layer.name: layer.reason for layer in report.layers}["head"],
-                         "it is decomposed already")
+        self.assertEqual(str(report).splitlines()[-1], "head: svd 3: it is decomposed already")
         self.assertEqual(net.head.form, "svd 3")
+        # All that are decomposed, so that a fresh module can become the same.
+        self.assertEqual(report.forms, {name: layer.form for name, layer in net.named_modules()
+                                        if hasattr(layer, "form")})
 
     def test_other_parameters_of_a_layer_stay_whatever_they_are_called(self):
         linear = torch.nn.Linear(20, 30)
@@ -334,20 +379,32 @@ class States(unittest.TestCase):
         wrong = make_net().state_dict() | {"head.weight": torch.zeros(3, 3)}
         with self.assertRaisesRegex(RuntimeError, r"head.weight is for a layer of the sizes \(3, 3\)"):
             other.load_state_dict(wrong)
+        before = other.head.weight.detach().clone()
+        wrong = make_net().state_dict() | {"head.weight": torch.zeros(10, 18)}
+        with self.assertRaisesRegex(RuntimeError, "head.weight: the weight is all zeros") as raised:
+            other.load_state_dict(wrong)
+        self.assertNotIn("Missing key", str(raised.exception))
+        self.assertTrue(torch.equal(other.head.weight, before))
 
     def test_what_does_not_fit_is_not_loaded(self):
         state = self.net.state_dict()
         for change, pattern in (
                 (lambda s: s.update({"had.weight_in": s["head.weight_in"]}), "did you mean 'head'"),
                 (lambda s: s.update({"head.weight_in": torch.zeros(2, 17)}), "do not go with"),
-                (lambda s: s.pop("conv.weight_core"), "do not go with")):
-            other = self.other_net()
-            before = copy.deepcopy(other.state_dict())
+                (lambda s: s.pop("conv.weight_core"), "do not go with"),
+                (lambda s: s.pop("head.bias"), "Missing key.*head.bias"),
+                (lambda s: s.update({"more.weight": torch.ones(1)}), "Unexpected key.*more.weight"),
+                (lambda s: s.update({"blocks.3.bias": torch.ones(3)}), "size mismatch for blocks.3.bias")):
             broken = dict(state)
             change(broken)
-            with self.assertRaisesRegex(ValueError, pattern):
-                lowtide.load_decomposed(other, broken)
-            self.assertIsNone(training.first_difference(before, other.state_dict()))
+            for prepare in (lambda net: None, lambda net: decompose(net, method="cp3", rank=4)):
+                other = self.other_net()
+                prepare(other)
+                before, expected = copy.deepcopy(other.state_dict()), other(pictures())
+                with self.assertRaisesRegex((ValueError, RuntimeError), f"(?s){pattern}"):
+                    lowtide.load_decomposed(other, broken)
+                self.assertIsNone(training.first_difference(before, other.state_dict()))
+                self.assertTrue(torch.equal(other(pictures()), expected))
 
     def test_a_file_of_the_program_is_loaded_with_the_forms_that_it_names(self):
         forms = self.forms | {"head": self.forms["head"] + " reconstructed"}

@@ -3,9 +3,10 @@
 """`lowtide decompose`: what it finds on a small net, and what it does with bad input."""
 
 import json
+import os
 import unittest
 
-from training import DOES_NOT_FIT, FAILED, USAGE, TrainTest
+from training import DOES_NOT_FIT, FAILED, INTERRUPTED, USAGE, TrainTest
 
 NET = ("lenet5", "--device", "cpu", "--batch", "100")
 
@@ -30,6 +31,57 @@ class Decompose(TrainTest):
         for arguments, message in self.CASES:
             with self.subTest(arguments=arguments):
                 self.assertIn(message, self.fail_with(USAGE, *arguments))
+
+    def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(self):
+        os.mkfifo(self.folder / "pipe")
+        for file, code, message in (("nowhere/weights", FAILED, "nowhere"), (".", FAILED, "."),
+                                    ("pipe", USAGE, "pipe is there and is no plain file")):
+            with self.subTest(file):
+                done = self.run_program("decompose", *NET, "-o", file)
+                self.assertEqual(code, done.returncode, done.stderr)
+                self.assertIn(message, done.stderr)
+                self.assertNotIn("training", done.stderr)
+
+    def interrupt_decompose(self, line_start, *options):
+        """Of a net whose accuracy does not come back at a rank of 1."""
+        if not (self.folder / "run").exists():
+            self.succeed("train", *NET, "--steps", "60", "--checkpoint", "run")
+        code, out, err = self.interrupt(line_start, "decompose", *NET, "--checkpoint", "run", "--rank", "1",
+                                        "--method", "tucker2", "--everywhere", "--max-accuracy-loss", "0", "--json", *options)
+        self.assertEqual(INTERRUPTED, code, err)
+        return out, err
+
+    def test_what_was_fine_tuned_until_it_was_stopped_is_kept(self):
+        endless = ("--epochs", "1000")
+        out, err = self.interrupt_decompose("step 1 ", *endless, "-o", "weights.safetensors")
+        found = json.loads(out)
+        self.assertIn(f"stopped after step {found['fine_tuning_steps']} of fine-tuning; weights.safetensors has the "
+                      "weights", err)
+        self.assertIn("go on with 'lowtide train lenet5 --weights weights.safetensors'", err)
+        self.assertEqual("weights.safetensors", found["output"])
+        self.succeed("train", *NET, "--weights", "weights.safetensors", "--steps", "1")
+        out, err = self.interrupt_decompose("step 1 ", *endless)
+        self.assertIn("nothing was kept, for want of --output", err)
+        self.assertNotIn("output", json.loads(out))
+        out, err = self.interrupt_decompose("measuring what each layer could become", *endless, "-o", "other")
+        self.assertEqual("", out)
+        self.assertIn("stopped before anything was fine-tuned; nothing was kept", err)
+        self.assertFalse((self.folder / "other").exists())
+
+    def test_what_was_done_before_ranks_were_raised_or_batches_tried_is_kept(self):
+        for line, stopped, options in (("the accuracy is not back", "while higher ranks were tried", ()),
+                                       ("batch ", "before the largest batch was found",
+                                        ("--raises", "0", "--max-batch-within", "6MiB"))):
+            with self.subTest(stopped):
+                out, err = self.interrupt_decompose(line, "--epochs", "1", "-o", "weights.safetensors", *options)
+                self.assertIn(f"stopped {stopped}; weights.safetensors has the weights", err)
+                found = json.loads(out)
+                self.assertEqual((stopped, 0), (found["stopped"], found["raises"]))
+                self.assertNotIn("max_batch", found)
+                self.assertEqual({"svd 1", "tucker2 1x1"}, {layer["form"] for layer in found["layers"]} - {"dense"})
+                again = json.loads(self.succeed("train", *NET, "--weights", "weights.safetensors", "--steps", "1",
+                                                "--lr", "1e-9", "--json"))
+                self.assertAlmostEqual(found["accuracy_after_fine_tuning"], again["accuracy"], places=3)
 
     def last_line_of_failure(self, code, *arguments):
         done = self.run_program(*arguments)

@@ -87,13 +87,25 @@ class Tables(Modules):
         self.assertIn("|  | planned for 40.0: no plan below 60.0 |", lines)
         self.assertIn("| svd alone | exit 3: no room |", lines)
         self.assertIn("| dense | 100.0 | 10.0 (10.0..12.0) | 12.0 (11.0..13.0) | 13.0 (12.0..14.0) "
-                      "| 14.0 (13.0..15.0) | 20.0 (20.0..20.0) | refused | refused | refused | refused | 35.0 "
+                      "| 14.0 (13.0..15.0) | 20.0 (20.0..20.0) | refused | refused |  |  | 35.0 "
                       "| 0 / 7 in 1.0 MiB |",
                       lines)
         picture = xml.etree.ElementTree.parse(self.folder / "ctdr-tiny.svg").getroot()
         curves = [line for line in picture.iter("{http://www.w3.org/2000/svg}polyline")]
         self.assertEqual([4], [len(line.get("points").split()) for line in curves])
         self.assertFalse((self.folder / "ctdr-empty.svg").exists())
+        self.check_bars(xml.etree.ElementTree.parse(self.folder / "ctdr-memory-tiny.svg").getroot())
+
+    def check_bars(self, picture):
+        """Two variants, plainly and planned, one of which has no plan; two kinds in each of the others."""
+        space = "{http://www.w3.org/2000/svg}"
+        sizes = [rectangle.findtext(f"{space}title") for rectangle in picture.iter(f"{space}rect")
+                 if rectangle.find(f"{space}title") is not None]
+        self.assertEqual(["activation: 90.0 MiB", "parameter: 10.0 MiB", "activation: 30.0 MiB",
+                          "parameter: 10.0 MiB", "activation: 100.0 MiB", "parameter: 10.0 MiB"], sizes)
+        words = [word.text for word in picture.iter(f"{space}text")]
+        self.assertIn("no plan below 60.0 MiB", words)
+        self.assertIn("MiB at the peak; the line: the budget, 40.0 MiB", words)
 
     def test_every_result_that_is_kept_can_be_printed(self):
         for file in sorted((FOLDER.parent / "results").glob("*-ctdr-*.json")):
@@ -102,6 +114,20 @@ class Tables(Modules):
                                       capture_output=True, check=False)
                 self.assertEqual((0, ""), (done.returncode, done.stderr))
                 self.assertIn("###", done.stdout)
+
+
+    def test_what_was_simulated_can_be_printed_and_drawn(self):
+        file, = (FOLDER.parent / "results").glob("*-simulated-ctdr.json")
+        done = subprocess.run([FOLDER / "simulate", "--save", file, "--program", "none", "--plots", self.folder],
+                              text=True, capture_output=True, check=False)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        nets = json.loads(file.read_text(encoding="utf-8"))["nets"]
+        self.assertEqual(len(nets), done.stdout.count("### "))
+        dense, = (line for line in done.stdout.splitlines() if "| dense | 0 of 121" in line)
+        self.assertIn("| 15.4 |", dense)
+        for net in nets:
+            picture = xml.etree.ElementTree.parse(self.folder / f"ctdr-simulated-{net}.svg").getroot()
+            self.assertEqual(6, len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))))
 
 
 class Resuming(Modules):

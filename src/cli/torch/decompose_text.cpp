@@ -57,7 +57,8 @@ std::string accuracy_text(const ctdr::Report& report) {
   return base::concat(text, ", ", format_percent(recovery.after_decomposition.accuracy),
                       " after decomposing", recovery.norms > 0 ? " (norms settled)" : "", ", ",
                       format_percent(recovery.after_fine_tuning.accuracy), " after ",
-                      recovery.steps, " steps of fine-tuning in ",
+                      recovery.evaluated_step, " steps of fine-tuning",
+                      recovery.was_interrupted ? base::concat(" of ", recovery.steps) : "", " in ",
                       base::format_seconds(recovery.seconds));
 }
 
@@ -125,6 +126,7 @@ std::string decompose_text(const ctdr::Report& report, const Style& style) {
                                     " plainly, ", batches->managed.batch, " under Lowtide"));
   }
   if (report.raises > 0) facts.add("ranks", base::concat("raised ", report.raises, " times"));
+  if (!report.written.empty()) facts.add("weights", report.written);
   return layers_text(report, style) + "\n" + facts.text();
 }
 
@@ -144,6 +146,8 @@ json decompose_json(const ctdr::Report& report) {
                  {"dense", judgement_json(report.dense().judgement)},
                  {"chosen", judgement_json(report.chosen().judgement)}};
   if (report.budget_bytes > 0) result["budget_bytes"] = report.budget_bytes;
+  if (!report.written.empty()) result["output"] = report.written;
+  if (!report.stopped.empty()) result["stopped"] = report.stopped;
   for (const ctdr::LayerChoice& layer : report.choice.layers) {
     result["layers"].push_back(layer_json(report, layer));
   }
@@ -164,6 +168,7 @@ json decompose_json(const ctdr::Report& report) {
   result["loss_after_fine_tuning"] = recovery.after_fine_tuning.loss;
   result["accuracy_is_back"] = recovery.is_back;
   result["fine_tuning_steps"] = recovery.steps;
+  result["evaluated_step"] = recovery.evaluated_step;
   result["fine_tuning_seconds"] = recovery.seconds;
   result["peak_bytes"] = recovery.peak_bytes;
   if (recovery.step_seconds) result["step_seconds"] = *recovery.step_seconds;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -9,6 +10,7 @@
 #include "base/check.h"
 #include "cli/inputs.h"
 #include "cli/option_checks.h"
+#include "cli/output_file.h"
 #include "cli/torch/decompose_text.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -53,6 +55,14 @@ std::vector<Decomposition> methods_of(const std::string& name) {
   return ctdr::CandidateRules().methods;
 }
 
+// Before hours of training, and not after them.
+void require_output(const std::string& path) {
+  require_writable(path);
+  std::error_code none;
+  if (!std::filesystem::exists(path, none) || std::filesystem::is_regular_file(path, none)) return;
+  throw UsageError(base::concat("--output: ", path, " is there and is no plain file"));
+}
+
 ctdr::Options options_of(const CLI::App& verb, const DecomposeChoice& choice, Console& console) {
   ctdr::Options options = choice.options;
   options.run = resolve(verb, choice);
@@ -82,7 +92,17 @@ ctdr::Options options_of(const CLI::App& verb, const DecomposeChoice& choice, Co
   if (options.is_merged && options.output.empty()) {
     throw UsageError("--merge is about what is written; add --output FILE");
   }
+  if (!options.output.empty()) require_output(options.output);
   return options;
+}
+
+// Of a run that the user stopped.
+std::string kept_text(const ctdr::Report& report) {
+  if (report.written.empty()) {
+    return report.has_result() ? "nothing was kept, for want of --output" : "nothing was kept";
+  }
+  return base::concat(report.written, " has the weights as this tells; go on with 'lowtide train ",
+                      report.training.model, " --weights ", report.written, "'");
 }
 
 ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Console& console) {
@@ -90,12 +110,14 @@ ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Cons
   ctdr::Report report;
   run_with_progress(console, options.run.training.batch,
                     [&](const train::Hooks& hooks) { report = ctdr::run(options, hooks); });
-  if (report.was_interrupted) {
-    console.err << "stopped before it was done; nothing was kept" << std::endl;
+  if (report.has_result()) {
+    console.out << (choice.json ? decompose_json(report).dump(1) + "\n"
+                                : decompose_text(report, console.style));
+  }
+  if (!report.stopped.empty()) {
+    console.err << "stopped " << report.stopped << "; " << kept_text(report) << std::endl;
     return ExitCode::kInterrupted;
   }
-  console.out << (choice.json ? decompose_json(report).dump(1) + "\n"
-                              : decompose_text(report, console.style));
   if (report.max_batch && !report.max_batch->failure.empty()) {
     console.err << "the search for the largest batch was broken off: " << report.max_batch->failure
                 << std::endl;

@@ -34,10 +34,12 @@ std::vector<std::int64_t> target_sizes(const zoo::InputShape& input, std::int64_
   return {batch};
 }
 
-Trained trained_of(const std::string& name, const zoo::ModelOptions& options, std::int64_t batch) {
-  const zoo::Model model = zoo::make_model(name, options);
+Trained trained_of(const std::string& name, const zoo::ModelOptions& model_options,
+                   const StepOptions& options) {
+  const zoo::Model model = zoo::make_model(name, model_options);
+  if (options.prepare) options.prepare(*model.module);
   const bool has_tokens = model.input.kind == zoo::InputKind::kTokens;
-  const auto make_batch = [model, has_tokens, batch] {
+  const auto make_batch = [model, has_tokens, batch = options.batch] {
     return std::vector<at::Tensor>{
         at::empty(input_sizes(model.input, batch), has_tokens ? at::kLong : at::kFloat),
         at::empty(target_sizes(model.input, batch), at::kLong)};
@@ -98,8 +100,7 @@ DryStep steady_step(const std::string& name, const StepOptions& options,
 
 DryStep zoo_step(const std::string& model, const zoo::ModelOptions& model_options,
                  const StepOptions& options) {
-  return steady_step(model, options,
-                     [&] { return trained_of(model, model_options, options.batch); });
+  return steady_step(model, options, [&] { return trained_of(model, model_options, options); });
 }
 
 std::optional<TransformerSize> transformer_size(const std::string& model,

@@ -22,6 +22,9 @@ struct StepOptions {
   std::string optimizer = "sgd";
   bool has_bf16 = false;
   Target target = Target::kGpu;
+  // What is done to the new model before the optimizer knows it, as TrainingOptions::prepare is: of
+  // models of the zoo only. Empty: nothing.
+  std::function<void(torch::nn::Module&)> prepare{};
 };
 
 // What a step trains: its loss, and what the optimizer changes.
