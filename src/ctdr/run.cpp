@@ -26,10 +26,10 @@ double loss_rise_of(const Choice& choice, const std::string& layer) {
 }
 
 void load_checkpoint(const train::RunOptions& options, train::Training& training) {
-  const train::CheckpointFolder folder(options.checkpoint);
-  LT_REQUIRE(folder.has_checkpoint(), "there is no checkpoint in ", options.checkpoint,
+  LT_REQUIRE(train::has_checkpoint(options.checkpoint), "there is no checkpoint in ",
+             options.checkpoint,
              "; make one with 'lowtide train --checkpoint', or leave --checkpoint out");
-  folder.load(training, options.training);
+  train::load_checkpoint(options.checkpoint, training, options.training);
 }
 
 class Run {
@@ -190,11 +190,10 @@ class Run {
       hooks_.say("the accuracy is not back; raising the ranks of the most sensitive layers");
       if (report_.forms.empty()) return keep_dense();
       const std::optional<Raise> raise = try_raised();
-      if (!raise) return false;
-      if (*raise == Raise::kBeyondBudget) {
+      if (!raise || *raise == Raise::kBeyondBudget) {
         report_.forms = forms;
         --report_.raises;
-        return true;
+        return raise.has_value();
       }
       count_parameters();
     }
@@ -226,6 +225,7 @@ class Run {
     hooks_.say("no layer is decomposed: the net stays as it was");
     if (options_.output.empty()) return true;
     write_weights(options_.output, dense_->state(), {}, *dense_, options_.is_merged, nullptr);
+    report_.written = options_.output;
     return true;
   }
 
@@ -242,6 +242,7 @@ class Run {
       if (options_.output.empty()) return;
       write_weights(options_.output, training.state(), report_.forms, *dense_, options_.is_merged,
                     &session);
+      report_.written = options_.output;
     };
     return recover(dense_->with(report_.forms), data_, recovery, keep, hooks_);
   }

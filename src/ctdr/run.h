@@ -62,6 +62,8 @@ struct Report {
   std::optional<Recovery> recovery;
   int raises = 0;
   std::optional<train::MaxBatch> max_batch;
+  // The file with the weights of `recovery`, or of the dense net; empty: none was written.
+  std::string written;
   bool was_interrupted = false;
 
   const Trial& dense() const { return choice.trials.front(); }

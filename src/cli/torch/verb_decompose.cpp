@@ -7,8 +7,11 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "cli/figures.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
+#include "cli/output_file.h"
 #include "cli/torch/decompose_text.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -85,16 +88,27 @@ ctdr::Options options_of(const CLI::App& verb, const DecomposeChoice& choice, Co
   return options;
 }
 
+// Where a further raise of the ranks, or the search for a batch, was stopped, there is a file.
+std::string kept_text(const ctdr::Report& report) {
+  if (report.written.empty()) return "nothing was kept";
+  const train::Evaluation& found =
+      report.recovery ? report.recovery->after_fine_tuning : *report.before;
+  return base::concat(report.written, " has what was done until then, with an accuracy of ",
+                      format_percent(found.accuracy));
+}
+
 ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Console& console) {
   const ctdr::Options options = options_of(verb, choice, console);
+  // Before anything is trained.
+  if (!options.output.empty()) require_writable(options.output);
   ctdr::Report report;
   run_with_progress(console, options.run.training.batch,
                     [&](const train::Hooks& hooks) { report = ctdr::run(options, hooks); });
   if (report.was_interrupted) {
-    console.err << "stopped before it was done; nothing was kept" << std::endl;
+    console.err << "stopped before it was done; " << kept_text(report) << std::endl;
     return ExitCode::kInterrupted;
   }
-  console.out << (choice.json ? decompose_json(report).dump(1) + "\n"
+  console.out << (choice.json ? json_text(decompose_json(report))
                               : decompose_text(report, console.style));
   if (report.max_batch && !report.max_batch->failure.empty()) {
     console.err << "the search for the largest batch was broken off: " << report.max_batch->failure
