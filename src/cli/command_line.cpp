@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -115,6 +116,16 @@ class CommandLine {
   std::vector<Verb> verbs_;
 };
 
+// Where a standard stream is closed, the next file that is opened would take its place, and what is
+// said there would go into a checkpoint or a spill file. Writing still fails as it does.
+void hold_standard_streams() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(file, F_GETFD) >= 0) continue;
+    // Takes the lowest number that is free, which is this one.
+    static_cast<void>(::open("/dev/null", O_RDONLY));
+  }
+}
+
 }  // namespace
 
 Program planning_program(std::string version) {
@@ -151,6 +162,7 @@ ExitCode run_command(const std::vector<std::string>& arguments, const Program& p
 }
 
 int run_process(int argument_count, char** arguments, const Program& program) {
+  hold_standard_streams();
   // A reader that goes away (`| head`) shows as a failed write, and that is handled below.
   std::signal(SIGPIPE, SIG_IGN);
   std::ostringstream out;

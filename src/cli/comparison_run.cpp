@@ -12,6 +12,7 @@
 #include "cli/comparison_page.h"
 #include "cli/comparison_plot.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/output_file.h"
 #include "cli/verb_options.h"
@@ -91,8 +92,7 @@ ExitCode ComparisonRun::finish(Console& console) {
   if (!options_.csv.empty()) write_output_file(options_.csv, csv_);
   if (!options_.svg.empty()) write_output_file(options_.svg, svg_);
   if (!options_.html.empty()) write_output_file(options_.html, comparison_page(sections_));
-  console.out << (options_.json ? nlohmann::json{{"comparisons", documents_}}.dump(1) + "\n"
-                                : text_);
+  console.out << (options_.json ? json_text({{"comparisons", documents_}}) : text_);
   if (any_fits_) return ExitCode::kDone;
   print_error(console.err, "no policy fits any of the budgets; the table names the smallest ones");
   return ExitCode::kDoesNotFit;

@@ -142,4 +142,9 @@ std::int64_t budget_from(std::string_view text, std::int64_t plain_peak_bytes) {
   }
 }
 
+void require_budget(std::string_view text) {
+  if (budget_from(text, base::kGiB) > 0) return;
+  throw UsageError(base::concat("--budget: a budget of nothing cannot be kept: '", text, "'"));
+}
+
 }  // namespace lowtide::cli

@@ -41,5 +41,7 @@ Plan load_plan(const std::string& path, const Problem& problem, std::istream& in
 
 // A size or a share of the plain peak. Throws UsageError.
 std::int64_t budget_from(std::string_view text, std::int64_t plain_peak_bytes);
+// Throws UsageError for what is neither, and for nothing at all, before a peak is known.
+void require_budget(std::string_view text);
 
 }  // namespace lowtide::cli

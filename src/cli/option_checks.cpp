@@ -34,11 +34,12 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   });
 }
 
-CLI::Validator positive_number() {
-  return validator([](const std::string& text) -> std::string {
+CLI::Validator positive_number(double most) {
+  return validator([most](const std::string& text) -> std::string {
     const auto number = base::parse_number<double>(text);
     const bool is_good = number && std::isfinite(*number) && *number > 0;
-    return is_good ? "" : concat("not a number above 0: '", text, "'");
+    if (!is_good) return concat("not a number above 0: '", text, "'");
+    return *number > most ? concat("more than ", most, ": '", text, "'") : "";
   });
 }
 

@@ -16,8 +16,8 @@ namespace lowtide::cli {
 // "not a whole number of at least 1: '0'". The upper limit is far beyond use, so that products of
 // such numbers do not overflow.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = 1'000'000'000'000);
-// "not a number above 0: 'nan'".
-CLI::Validator positive_number();
+// "not a number above 0: 'nan'". The upper limit is far beyond use, and within what a float holds.
+CLI::Validator positive_number(double most = 1e30);
 // For names and paths: an empty one comes from a variable of the shell that is not set.
 CLI::Validator not_empty();
 // "unknown 'x'; known are a, b and c".

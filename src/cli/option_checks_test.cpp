@@ -21,6 +21,7 @@ TEST(OptionChecks, WholeNumbers) {
 
 TEST(OptionChecks, PositiveNumbers) {
   for (const char* good : {"1", "0.05", "1e-3"}) EXPECT_EQ(check(positive_number(), good), "");
+  EXPECT_EQ(check(positive_number(), "1e308"), "more than 1e+30: '1e308'");
   for (const char* bad : {"0", "-1", "nan", "inf", "x", ""}) {
     EXPECT_EQ(check(positive_number(), bad), std::string("not a number above 0: '") + bad + "'");
   }

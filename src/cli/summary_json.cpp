@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/figures.h"
+#include "cli/json_text.h"
 #include "cli/summary.h"
 
 namespace lowtide::cli {
@@ -126,7 +127,7 @@ json refusal_json(const PlainStep& plain, const std::string& policy, std::int64_
 ExitCode report_refusal(const PlainStep& plain, const Planner& planner, std::int64_t budget_bytes,
                         const RefusedStep& refused, bool as_json, Console& console) {
   const std::string& name = planner.info->name;
-  if (as_json) console.out << refusal_json(plain, name, budget_bytes, refused).dump(1) << "\n";
+  if (as_json) console.out << json_text(refusal_json(plain, name, budget_bytes, refused));
   print_error(console.err, refusal_message(plain, name, budget_bytes, refused));
   return ExitCode::kDoesNotFit;
 }

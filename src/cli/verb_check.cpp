@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/trace_facts.h"
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
@@ -118,7 +119,7 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   if (!options.to.empty()) convert(options, *trace, console);
   // The converted trace has standard output to itself.
   const bool is_taken = !options.to.empty() && (options.output.empty() || options.output == "-");
-  (is_taken ? console.err : console.out) << (options.step.json ? document.dump(1) + "\n" : text);
+  (is_taken ? console.err : console.out) << (options.step.json ? json_text(document) : text);
   return report_verdict(options, verdict, console);
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/verb_options.h"
@@ -63,7 +64,7 @@ void put_plan(const PlainStep& step, const PlanOptions& options, const PlannedSt
   if (!has_file) {
     document["plan"] = nlohmann::json::parse(plan::print_json(planned.plan, planned.problem));
   }
-  console.out << document.dump(1) << "\n";
+  console.out << json_text(document);
 }
 
 // Plans the step with convolutions in sub-batches, which is another step and has a file of its own.

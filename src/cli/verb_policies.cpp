@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.h"
 #include "cli/policy_pages.h"
 #include "cli/step.h"
 #include "cli/verb_options.h"
@@ -32,12 +33,12 @@ ExitCode run_policies(const PoliciesOptions& options, Console& console) {
   }
   if (!options.name.empty()) {
     const PolicyInfo& info = find_policy(options.name);
-    console.out << (options.json       ? policy_json(info).dump(1) + "\n"
+    console.out << (options.json       ? json_text(policy_json(info))
                     : options.markdown ? policy_markdown(info)
                                        : policy_page(info, console.style));
     return ExitCode::kDone;
   }
-  console.out << (options.json       ? catalogue_json().dump(1) + "\n"
+  console.out << (options.json       ? json_text(catalogue_json())
                   : options.markdown ? catalogue_markdown()
                                      : catalogue_table(console.style));
   return ExitCode::kDone;

@@ -9,6 +9,7 @@
 
 #include "cli/chrome_trace.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/memory_chart.h"
 #include "cli/output_file.h"
 #include "cli/summary.h"
@@ -95,7 +96,7 @@ void print_result(const SimulateOptions& options, const PlainStep& step, const P
   if (options.step.json) {
     nlohmann::json document = report_json(step, planned);
     if (options.timeline) document["timeline"] = timeline_json(planned.timeline);
-    console.out << document.dump(1) << "\n";
+    console.out << json_text(document);
     return;
   }
   if (!options.no_timeline) console.out << chart(options, step, planned, console.style) << "\n";

@@ -26,10 +26,10 @@ double loss_rise_of(const Choice& choice, const std::string& layer) {
 }
 
 void load_checkpoint(const train::RunOptions& options, train::Training& training) {
-  const train::CheckpointFolder folder(options.checkpoint);
-  LT_REQUIRE(folder.has_checkpoint(), "there is no checkpoint in ", options.checkpoint,
+  LT_REQUIRE(train::has_checkpoint(options.checkpoint), "there is no checkpoint in ",
+             options.checkpoint,
              "; make one with 'lowtide train --checkpoint', or leave --checkpoint out");
-  folder.load(training, options.training);
+  train::load_checkpoint(options.checkpoint, training, options.training);
 }
 
 class Run {

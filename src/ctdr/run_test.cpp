@@ -178,6 +178,40 @@ TEST(Ctdr, WhenNoRankIsHighEnoughTheNetIsTheDenseOneAgain) {
   for (const auto& [name, text] : written.texts) EXPECT_FALSE(name.starts_with("form/")) << name;
 }
 
+TEST(Ctdr, ARaiseThatIsStoppedLeavesWhatWasThereBeforeAndSaysSo) {
+  const TemporaryFile file("lowtide_ctdr_stopped.safetensors");
+  Options options = never_back();
+  options.output = file.path.string();
+  bool is_raising = false;
+  train::Hooks hooks;
+  hooks.say = [&](const std::string& line) {
+    is_raising = is_raising || line.find("raising the ranks") != std::string::npos;
+  };
+  hooks.is_stopped = [&] { return is_raising; };
+  const Report report = run(options, hooks);
+  EXPECT_NE(report.stopped, "");
+  EXPECT_EQ(report.written, options.output);
+  EXPECT_EQ(report.raises, 0);
+  ASSERT_TRUE(report.recovery);
+  const train::TensorFile written = train::read_tensor_file(file.path);
+  ASSERT_FALSE(report.forms.empty());
+  for (const auto& [layer, form] : report.forms) {
+    EXPECT_EQ(written.texts.at("form/" + layer), to_string(form));
+  }
+}
+
+TEST(Ctdr, OneThatIsStoppedBeforeAnythingIsWrittenSaysThatToo) {
+  const TemporaryFile file("lowtide_ctdr_nothing.safetensors");
+  Options options = never_back();
+  options.output = file.path.string();
+  train::Hooks hooks;
+  hooks.is_stopped = [] { return true; };
+  const Report report = run(options, hooks);
+  EXPECT_NE(report.stopped, "");
+  EXPECT_EQ(report.written, "");
+  EXPECT_FALSE(std::filesystem::exists(file.path));
+}
+
 // So little text that states of the optimizer are most of the memory, and none of them may leave.
 Options small_gpt(const std::filesystem::path& text) {
   at::set_num_threads(1);

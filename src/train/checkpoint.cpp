@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -29,6 +30,13 @@ constexpr const char* kWarmUp = "warm_up_steps";
 template <class Number>
 void add(Texts& texts, const char* name, const std::optional<Number>& value) {
   if (value) texts[name] = base::concat(*value);
+}
+
+// The header of the file is JSON: bytes that are no UTF-8, which the name of a file may have, are
+// replaced.
+std::string as_utf8(const std::string& text) {
+  using nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool knows_no_nameless_files(int error) {
@@ -83,7 +91,7 @@ std::int64_t take_step(Texts& texts, const fs::path& file) {
 Texts identity(const TrainingOptions& options) {
   Texts texts = {{"format", kFormat},
                  {"model", options.model},
-                 {"data", options.data},
+                 {"data", as_utf8(options.data)},
                  {"batch", std::to_string(options.batch)},
                  {"optimizer", options.optimizer},
                  {"amp", options.has_bf16 ? "bf16" : "off"},
@@ -102,6 +110,41 @@ Texts identity(const TrainingOptions& options) {
   return texts;
 }
 
+fs::path checkpoint_in(const fs::path& folder) { return folder / "checkpoint.safetensors"; }
+
+bool has_checkpoint(const fs::path& folder) {
+  const fs::path file = checkpoint_in(folder);
+  std::error_code error;
+  const bool is_there = fs::exists(file, error);
+  if (error) {
+    throw IoError(base::concat("cannot look at ", file.string(), ": ", error.message()));
+  }
+  return is_there;
+}
+
+std::optional<Schedule> load_checkpoint(const fs::path& folder, Training& training,
+                                        const TrainingOptions& options) {
+  const fs::path file = checkpoint_in(folder);
+  const TensorFile saved = read_tensor_file(file);
+  Texts texts = saved.texts;
+  const Texts wanted = identity(options);
+  // The first thing to say, though other things differ too then.
+  LT_REQUIRE(texts["model"] == options.model, "the checkpoint is of another model, '",
+             texts["model"], "', not of '", options.model, "': ", file.string());
+  const std::int64_t step = take_step(texts, file);
+  const std::optional<Schedule> schedule = take_schedule(texts, file);
+  for (const auto& [name, value] : wanted) {
+    LT_REQUIRE(texts[name] == value, "the checkpoint is of another training: its ", name, " is '",
+               texts[name], "', not '", value, "': ", file.string());
+  }
+  for (const auto& [name, value] : texts) {
+    LT_REQUIRE(wanted.contains(name), "the checkpoint is of another training: its ", name, " is ",
+               value, ": ", file.string());
+  }
+  training.load(saved.tensors, step);
+  return schedule;
+}
+
 CheckpointFolder::CheckpointFolder(fs::path folder) : folder_(std::move(folder)) {
   std::error_code error;
   fs::create_directories(folder_, error);
@@ -114,11 +157,14 @@ CheckpointFolder::CheckpointFolder(fs::path folder) : folder_(std::move(folder))
     throw IoError(base::concat("cannot open the checkpoint folder ", folder_.string(), ": ",
                                std::strerror(errno)));
   }
-  if (::flock(opened_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  const bool is_ours = ::flock(opened_, LOCK_EX | LOCK_NB) == 0;
+  if (!is_ours && errno == EWOULDBLOCK) {
     ::close(opened_);
     throw IoError(base::concat("another training is using the checkpoint folder ", folder_.string(),
                                "; wait for it or name another"));
   }
+  // Where folders cannot be locked, another process may be writing to it.
+  if (is_ours) ::unlink(part_of(file()).c_str());
   try {
     require_writable(folder_);
   } catch (...) {
@@ -129,16 +175,9 @@ CheckpointFolder::CheckpointFolder(fs::path folder) : folder_(std::move(folder))
 
 CheckpointFolder::~CheckpointFolder() { ::close(opened_); }
 
-fs::path CheckpointFolder::file() const { return folder_ / "checkpoint.safetensors"; }
+fs::path CheckpointFolder::file() const { return checkpoint_in(folder_); }
 
-bool CheckpointFolder::has_checkpoint() const {
-  std::error_code error;
-  const bool is_there = fs::exists(file(), error);
-  if (error) {
-    throw IoError(base::concat("cannot look at ", file().string(), ": ", error.message()));
-  }
-  return is_there;
-}
+bool CheckpointFolder::has_checkpoint() const { return train::has_checkpoint(folder_); }
 
 void CheckpointFolder::write(const Training& training, const TrainingOptions& options,
                              Session* session) const {
@@ -150,24 +189,7 @@ void CheckpointFolder::write(const Training& training, const TrainingOptions& op
 
 std::optional<Schedule> CheckpointFolder::load(Training& training,
                                                const TrainingOptions& options) const {
-  const TensorFile saved = read_tensor_file(file());
-  Texts texts = saved.texts;
-  const Texts wanted = identity(options);
-  // The first thing to say, though other things differ too then.
-  LT_REQUIRE(texts["model"] == options.model, "the checkpoint is of another model, '",
-             texts["model"], "', not of '", options.model, "': ", file().string());
-  const std::int64_t step = take_step(texts, file());
-  const std::optional<Schedule> schedule = take_schedule(texts, file());
-  for (const auto& [name, value] : wanted) {
-    LT_REQUIRE(texts[name] == value, "the checkpoint is of another training: its ", name, " is '",
-               texts[name], "', not '", value, "': ", file().string());
-  }
-  for (const auto& [name, value] : texts) {
-    LT_REQUIRE(wanted.contains(name), "the checkpoint is of another training: its ", name, " is ",
-               value, ": ", file().string());
-  }
-  training.load(saved.tensors, step);
-  return schedule;
+  return load_checkpoint(folder_, training, options);
 }
 
 std::int64_t CheckpointFolder::steps_done() const {

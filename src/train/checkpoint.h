@@ -16,8 +16,9 @@ namespace lowtide::train {
 // lives, no other process takes the same folder.
 class CheckpointFolder {
  public:
-  // Makes the folder if it is not there. Throws IoError if that or writing to it is not possible,
-  // or another process has it.
+  // Makes the folder if it is not there, and removes what a process that was killed while it wrote
+  // left beside the checkpoint. Throws IoError if making it or writing to it is not possible, or
+  // another process has it.
   explicit CheckpointFolder(std::filesystem::path folder);
   ~CheckpointFolder();
   CheckpointFolder(const CheckpointFolder&) = delete;
@@ -38,6 +39,17 @@ class CheckpointFolder {
   const std::filesystem::path folder_;
   int opened_ = -1;
 };
+
+// The checkpoint of this folder, be it there or not.
+std::filesystem::path checkpoint_in(const std::filesystem::path& folder);
+
+// Whether it is there. Throws IoError if that cannot be told.
+bool has_checkpoint(const std::filesystem::path& folder);
+
+// As CheckpointFolder::load(), for those who only read: the folder is not changed, and may be in
+// use by a training, since its file is always whole.
+std::optional<Schedule> load_checkpoint(const std::filesystem::path& folder, Training& training,
+                                        const TrainingOptions& options);
 
 // What of the options a checkpoint belongs to: all that may not change from one run to the next.
 Texts identity(const TrainingOptions& options);

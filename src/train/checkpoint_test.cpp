@@ -40,6 +40,28 @@ TEST_F(Checkpoint, LooksWhetherItCanWriteWithoutTouchingAnything) {
   EXPECT_FALSE(folder.has_checkpoint());
 }
 
+TEST_F(Checkpoint, RemovesWhatAKilledProcessLeftBesideIt) {
+  fs::create_directories(path_);
+  std::ofstream(part_of(checkpoint_in(path_))) << "half of it";
+  const CheckpointFolder folder(path_);
+  EXPECT_TRUE(fs::is_empty(path_));
+}
+
+TEST_F(Checkpoint, IsReadWithoutAChangeToTheFolderThatATrainingUses) {
+  EXPECT_FALSE(has_checkpoint(path_));
+  EXPECT_FALSE(fs::exists(path_));
+  const CheckpointFolder folder(path_);
+  Training training(options_, data_);
+  training.step();
+  folder.write(training, options_, nullptr);
+  std::ofstream(part_of(folder.file())) << "being written";
+  EXPECT_TRUE(has_checkpoint(path_));
+  Training again(options_, data_);
+  load_checkpoint(path_, again, options_);
+  EXPECT_EQ(again.steps_done(), 1);
+  EXPECT_TRUE(fs::exists(part_of(folder.file())));
+}
+
 TEST_F(Checkpoint, GivesTheScheduleBack) {
   const CheckpointFolder folder(path_);
   Training training(options_, data_);

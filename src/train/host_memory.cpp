@@ -3,10 +3,13 @@
 #include "train/host_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
+#include "base/check.h"
 #include "base/numbers.h"
 #include "base/words.h"
 
@@ -39,14 +42,22 @@ struct Hierarchy {
   const char* mount;
   const char* limit;
   const char* usage;
-  // Of memory.stat: what the kernel can take back at once.
-  const char* files;
+  // Of memory.stat: the files in memory, which the kernel takes back before it ends anybody.
+  std::array<const char*, 2> files;
 };
 
 constexpr Hierarchy kHierarchies[] = {
-    {"", "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
-    {"memory", "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-     "total_inactive_file"}};
+    {"", "sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file", "active_file"}},
+    {"memory",
+     "sys/fs/cgroup/memory",
+     "memory.limit_in_bytes",
+     "memory.usage_in_bytes",
+     {"total_inactive_file", "total_active_file"}}};
+
+// Code and buffers of libraries came to some 150 MiB.
+constexpr std::int64_t kBesideTensorsBytes = 192 * base::kMiB;
+// Moving takes some; then a batch that does not train is one that this machine has no memory for.
+constexpr std::int64_t kLeastHostBytes = 64 * base::kMiB;
 
 // The path of our group, "/" if that is not told: where only a part of the tree is mounted, the
 // group is at its top.
@@ -69,8 +80,10 @@ void apply(const Hierarchy& hierarchy, const fs::path& root, HostMemory& memory)
       memory.limit_bytes = limit;
     }
     if (limit) {
-      const std::int64_t used = number_in(folder / hierarchy.usage, "").value_or(0) -
-                                number_in(folder / "memory.stat", hierarchy.files).value_or(0);
+      std::int64_t used = number_in(folder / hierarchy.usage, "").value_or(0);
+      for (const char* files : hierarchy.files) {
+        used -= number_in(folder / "memory.stat", files).value_or(0);
+      }
       const std::int64_t left = std::max<std::int64_t>(*limit - std::max<std::int64_t>(used, 0), 0);
       memory.free_bytes = std::min(memory.free_bytes, left);
     }
@@ -86,6 +99,22 @@ HostMemory host_memory(const fs::path& root) {
                        .free_bytes = kibibytes_in(facts, "MemAvailable:")};
   for (const Hierarchy& hierarchy : kHierarchies) apply(hierarchy, root, memory);
   return memory;
+}
+
+HostShare share_of(const HostMemory& memory, std::int64_t budget_bytes,
+                   std::optional<std::int64_t> host_cap_bytes) {
+  const std::int64_t usable =
+      std::min(memory.free_bytes / 4 * 3, memory.free_bytes - kBesideTensorsBytes);
+  if (usable < 2 * kLeastHostBytes) {
+    throw OutOfMemory(base::concat("this machine, or its control group, has ",
+                                   base::format_bytes(memory.free_bytes),
+                                   " of memory free: too little to try what fits"));
+  }
+  const bool may_move = !host_cap_bytes || *host_cap_bytes > 0;
+  const std::int64_t most = may_move ? usable - kLeastHostBytes : usable;
+  const std::int64_t budget = std::min(budget_bytes, most);
+  return {.budget_bytes = budget,
+          .host_cap_bytes = std::min(host_cap_bytes.value_or(usable), usable - budget)};
 }
 
 }  // namespace lowtide::train

@@ -21,4 +21,19 @@ struct HostMemory {
 // free.
 HostMemory host_memory(const std::filesystem::path& root = "/");
 
+// What a training on the CPU may take, where values that are moved to host memory lie beside what
+// they make room for.
+struct HostShare {
+  std::int64_t budget_bytes = 0;
+  // For moved values.
+  std::int64_t host_cap_bytes = 0;
+};
+
+// Both together stay within three quarters of what is free, and leave libraries what they take
+// beside tensors: whoever takes more than there is gets ended by the kernel. `host_cap_bytes`: what
+// was asked for; nothing: as much as is left, and 0 if values are not moved. Throws OutOfMemory if
+// so little is free that nothing could be tried.
+HostShare share_of(const HostMemory& memory, std::int64_t budget_bytes,
+                   std::optional<std::int64_t> host_cap_bytes);
+
 }  // namespace lowtide::train

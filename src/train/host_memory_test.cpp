@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "train/host_memory.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "lowtide/errors.h"
 
 namespace lowtide::train {
 namespace {
@@ -48,7 +51,8 @@ TEST_F(HostMemoryOf, GroupsOfTheSecondVersionIsWhatTheTightestLeaves) {
   write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
   write("sys/fs/cgroup/outer/memory.max", 400);
   write("sys/fs/cgroup/outer/memory.current", 350);
-  write("sys/fs/cgroup/outer/memory.stat", "anon 7\ninactive_file 52428800\n");
+  write("sys/fs/cgroup/outer/memory.stat",
+        "anon 7\ninactive_file 31457280\nactive_file 20971520\n");
   const HostMemory memory = host_memory(root_);
   EXPECT_EQ(memory.limit_bytes, 400 * kMiB);
   EXPECT_EQ(memory.free_bytes, 100 * kMiB);
@@ -85,6 +89,40 @@ TEST(HostMemory, OfThisMachineIsTold) {
   EXPECT_GT(memory.total_bytes, 0);
   EXPECT_GT(memory.free_bytes, 0);
   EXPECT_LE(memory.free_bytes, memory.limit_bytes.value_or(memory.total_bytes));
+}
+
+TEST(ShareOfHost, IsWhatIsAskedForWhereThereIsEnough) {
+  const HostShare share = share_of({.total_bytes = 9000 * kMiB, .free_bytes = 8000 * kMiB},
+                                   1000 * kMiB, /*host_cap_bytes=*/300 * kMiB);
+  EXPECT_EQ(share.budget_bytes, 1000 * kMiB);
+  EXPECT_EQ(share.host_cap_bytes, 300 * kMiB);
+}
+
+TEST(ShareOfHost, StaysWithinThreeQuartersWithWhatIsMoved) {
+  const HostMemory memory = {.total_bytes = 9000 * kMiB, .free_bytes = 2000 * kMiB};
+  for (const std::int64_t budget : {10, 1000, 1400, 1500, 9000}) {
+    for (const std::optional<std::int64_t> cap :
+         {std::optional<std::int64_t>(), std::optional(0 * kMiB), std::optional(9000 * kMiB)}) {
+      const HostShare share = share_of(memory, budget * kMiB, cap);
+      EXPECT_LE(share.budget_bytes + share.host_cap_bytes, 1500 * kMiB);
+      EXPECT_EQ(share.budget_bytes, std::min(budget, cap == 0 ? 1500L : 1436L) * kMiB);
+      EXPECT_EQ(share.host_cap_bytes > 0, cap != 0);
+    }
+  }
+}
+
+TEST(ShareOfHost, LeavesLibrariesTheirs) {
+  const HostShare share =
+      share_of({.total_bytes = 900 * kMiB, .free_bytes = 400 * kMiB}, 900 * kMiB, std::nullopt);
+  EXPECT_EQ(share.budget_bytes + share.host_cap_bytes, 208 * kMiB);
+}
+
+// As in a group that is full: nothing free is not the same as nothing known.
+TEST(ShareOfHost, OfNextToNothingIsRefused) {
+  for (const std::int64_t free : {0, 1, 300}) {
+    EXPECT_THROW(share_of({.total_bytes = 9000 * kMiB, .free_bytes = free * kMiB}, kMiB, {}),
+                 OutOfMemory);
+  }
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include <c10/core/Device.h>
 #include <c10/util/Exception.h>
+#include <malloc.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -39,8 +40,6 @@ constexpr int kTimedSteps = 3;
 constexpr std::int64_t kFirstBatch = 2;
 // Enough to come within an eighth of the fastest from where batches were doubled.
 constexpr int kMostTriesNearFastest = 8;
-// Moving takes some; then a batch that does not train is one that this machine has no memory for.
-constexpr std::int64_t kLeastHostBytes = std::int64_t{64} << 20;
 // cudaErrorMemoryAllocation.
 constexpr std::int32_t kOutOfMemoryCode = 2;
 
@@ -77,19 +76,23 @@ class Search {
                        zoo::make_model(training.model, training.model_options).input);
   }
 
-  // On a CPU, what is moved to host memory lies in the same memory as the rest, and whoever takes
-  // more than there is gets ended by the kernel.
   void stay_within_host() {
-    const std::int64_t usable = host_memory().free_bytes / 4 * 3;
-    if (usable == 0) return;  // the kernel does not tell
-    if (result_.budget_bytes > usable) {
-      result_.budget_bytes = usable;
-      hooks_.say(base::concat("the budget is more than this machine has free: searching within ",
-                              base::format_bytes(usable)));
-    }
+    const HostMemory host = host_memory();
+    if (host.total_bytes == 0) return;  // the kernel does not tell
     MemoryOptions& memory = options_.memory;
-    if (memory.tiers == "none" || !memory.host_cap.empty()) return;
-    memory.host_cap = std::to_string(std::max(usable - result_.budget_bytes, kLeastHostBytes));
+    std::optional<std::int64_t> host_cap;
+    if (memory.tiers == "none") {
+      host_cap = 0;
+    } else if (!memory.host_cap.empty()) {
+      host_cap = base::parse_bytes(memory.host_cap);
+    }
+    const HostShare share = share_of(host, result_.budget_bytes, host_cap);
+    if (share.budget_bytes < result_.budget_bytes) {
+      result_.budget_bytes = share.budget_bytes;
+      hooks_.say(base::concat("the budget is more than this machine has free: searching within ",
+                              base::format_bytes(share.budget_bytes)));
+    }
+    if (memory.tiers != "none") memory.host_cap = std::to_string(share.host_cap_bytes);
   }
 
   void find() {
@@ -187,6 +190,9 @@ class Search {
   // In a thread of its own: what autograd had not come to when a step failed stays in a queue of
   // the thread, with all that it would have read, and would count against the next try.
   static BatchTry attempt(std::int64_t batch, const std::function<BatchTry()>& body) {
+    // The C library keeps what the threads of other tries gave back, each thread's by itself: after
+    // twenty tries seven times the budget.
+    ::malloc_trim(0);
     try {
       return std::async(std::launch::async, body).get();
     } catch (const OutOfMemory& error) {

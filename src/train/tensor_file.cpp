@@ -86,7 +86,7 @@ std::int64_t sum_of(std::span<const std::byte> bytes) {
 // A file under a temporary name, removed unless it was renamed.
 class PartFile {
  public:
-  explicit PartFile(const fs::path& target) : target_(target), name_(target.string() + ".part") {
+  explicit PartFile(const fs::path& target) : target_(target), name_(part_of(target)) {
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file_ < 0) fail();
   }
@@ -260,6 +260,8 @@ class Reader {
 };
 
 }  // namespace
+
+fs::path part_of(const fs::path& file) { return file.string() + ".part"; }
 
 void write_tensor_file(const fs::path& path, const Texts& texts, const State& state,
                        Session* session) {

@@ -22,6 +22,9 @@ using Texts = std::map<std::string, std::string>;
 void write_tensor_file(const std::filesystem::path& file, const Texts& texts, const State& state,
                        Session* session);
 
+// The temporary name.
+std::filesystem::path part_of(const std::filesystem::path& file);
+
 struct TensorFile {
   Texts texts;
   // The tensors' memory is the file's, and gone when the last of them is: they are to be read only.

@@ -207,16 +207,22 @@ const Rows& rows() {
   return all;
 }
 
+// Products of two fit an std::int64_t.
+constexpr std::int64_t kMost = 1'000'000'000;
+// Each takes host memory even where its tensors take none: a million of them, some gigabytes.
+constexpr std::int64_t kMostLayers = 10'000;
+
 struct NumberOption {
   const char* name;
   std::optional<std::int64_t> ModelOptions::*member;
+  std::int64_t most = kMost;
 };
 
 constexpr std::array<NumberOption, 8> kNumberOptions = {
     {{"channels", &ModelOptions::channels},
      {"size", &ModelOptions::size},
      {"classes", &ModelOptions::classes},
-     {"layers", &ModelOptions::layers},
+     {"layers", &ModelOptions::layers, kMostLayers},
      {"width", &ModelOptions::width},
      {"heads", &ModelOptions::heads},
      {"context", &ModelOptions::context},
@@ -236,6 +242,8 @@ void require_usable(const ModelInfo& info, const ModelOptions& options) {
     require_heeded(info, option.name);
     LT_REQUIRE(*value >= 1, "option '", option.name, "' of model '", info.name,
                "' must be at least 1, not ", *value);
+    LT_REQUIRE(*value <= option.most, "option '", option.name, "' of model '", info.name,
+               "' must be at most ", option.most, ", not ", *value);
   }
   if (options.dropout) {
     require_heeded(info, "dropout");

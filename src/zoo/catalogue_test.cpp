@@ -52,6 +52,8 @@ TEST(Catalogue, RefusesOptionsThatAreOfNoUse) {
 TEST(Catalogue, RefusesOptionsThatAreImpossible) {
   EXPECT_THAT(refusal("resnet18", {.classes = 0}), HasSubstr("at least 1, not 0"));
   EXPECT_THAT(refusal("gpt", {.dropout = 1.0}), HasSubstr("less than 1, not 1"));
+  EXPECT_THAT(refusal("gpt", {.layers = 10001}), HasSubstr("at most 10000, not 10001"));
+  EXPECT_THAT(refusal("gpt", {.context = 1'000'000'001}), HasSubstr("at most 1000000000, not"));
   EXPECT_THAT(refusal("gpt", {.width = 100}), HasSubstr("set heads"));
   EXPECT_THAT(refusal("gpt", {.width = 100, .heads = 3}), HasSubstr("heads 3, width 100"));
 }

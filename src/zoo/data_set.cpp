@@ -51,6 +51,10 @@ std::unique_ptr<DataSet> open_by_name(const std::string& name, InputKind kind) {
   const fs::path path = name;
   const fs::file_type kind_of_file = kind_at(path);
   if (kind_of_file == fs::file_type::directory) return read_pictures(path);
+  // Some never end.
+  const bool is_device =
+      kind_of_file == fs::file_type::character || kind_of_file == fs::file_type::block;
+  LT_REQUIRE(!is_device, "the data must be a file or a folder, not a device: ", name);
   if (kind_of_file != fs::file_type::not_found) return make_text(read_gzip(path), name);
   throw InvalidInput(base::concat("no such data: '", name, "'; give the name of a text file, of a ",
                                   "folder of IDX files, or one of ", kKnown));

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: MIT
 """What training does with bad input: exit code, one line, and nothing lost."""
 
+import contextlib
 import json
+import os
+import pathlib
 import resource
 import shutil
 import subprocess
+import time
 import unittest
 
-from training import (AS_ONE_OF_MANY, CHECKPOINT, DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, USAGE, TrainTest,
-                      permissions_can_be_tested)
+from training import (AS_ONE_OF_MANY, CHECKPOINT, DOES_NOT_FIT, DONE, FAILED, MODEL, PROGRAM, SMALL, SPILLING, USAGE,
+                      TrainTest, permissions_can_be_tested)
 
 
 class Usage(TrainTest):
@@ -23,6 +27,12 @@ class Usage(TrainTest):
         (("train", *SMALL, "--optimizer", "adagrad"), "--optimizer"),
         (("train", *SMALL, "--budget", "lots"), "not a size: 'lots'"),
         (("train", *SMALL, "--budget", "x%"), "not a share: 'x%'"),
+        (("train", *SMALL, "--budget", "0"), "--budget: a budget of nothing cannot be kept: '0'"),
+        (("verify", *SMALL, "--budget", "0%"), "--budget: a budget of nothing cannot be kept: '0%'"),
+        (("max-batch", *MODEL, "--budget", "0"), "a budget of nothing"),
+        (("decompose", *MODEL, "--budget", "0%"), "a budget of nothing"),
+        (("train", *SMALL, "--budget", "-1"), "--budget: not a size: '-1'"),
+        (("train", *SMALL, "--lr", "1e308"), "--lr: more than 1e+30: '1e308'"),
         (("train", *SMALL, "--batch", "0"), "--batch: not a whole number of at least 1: '0'"),
         (("train", *SMALL, "--epochs", "9999999999999999999"), "--epochs: not a whole number"),
         (("train", *SMALL, "--seed", "-1"), "--seed: not a whole number of at least 0: '-1'"),
@@ -62,6 +72,8 @@ class Failures(TrainTest):
                                  (("--auxiliary", "off"), "has no use for the option 'auxiliary'"),
                                  (("--vocabulary", "300"), "has no use for the option 'vocabulary'"),
                                  (("--channels", "0"), "option 'channels' of model 'small_resnet' must be at least 1"),
+                                 (("--size", "9999999999"), "must be at most 1000000000"),
+                                 (("--data", "/dev/zero"), "not a device"),
                                  (("--classes", "3"), "the data has 10 classes"),
                                  (("--policy", "nope"), "nope"),
                                  (("--policy", "ctdr"), "use 'lowtide decompose MODEL"),
@@ -148,6 +160,48 @@ class Failures(TrainTest):
                          "lowtide: error: cannot write run/checkpoint.safetensors: File too large")
         self.assertEqual(self.checkpoint("run"), good)
         self.assertEqual([path.name for path in (self.folder / "run").iterdir()], [CHECKPOINT])
+
+    def test_name_that_is_no_text(self):
+        name = "t\udcff"  # the byte 0xff
+        report = json.loads(self.succeed("train", *SMALL, "--steps", "1", "--checkpoint", name, "--json"))
+        self.assertIn("t\ufffd", report["checkpoint"])
+        self.write(name + ".txt", "to be or not to be " * 100)
+        tiny = ("gpt", "--layers", "1", "--width", "8", "--heads", "1", "--context", "8", "--device", "cpu", "--batch",
+                "4", "--data", name + ".txt", "--checkpoint", "run")
+        self.succeed("train", *tiny, "--steps", "1")
+        self.succeed("train", *tiny, "--steps", "2", "--resume")
+
+    def test_closed_streams_leave_files_alone(self):
+        """What is said where nobody listens must not go into the file that got its number."""
+        whole = self.train("whole", "--steps", "3")
+        for closing, code in ((">&-", FAILED), ("2>&-", DONE), ("<&-", DONE), (">&- 2>&- <&-", FAILED)):
+            with self.subTest(closing=closing):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                words = " ".join(("train", *SMALL, "--steps", "3", "--checkpoint", "run", *SPILLING, "."))
+                done = subprocess.run(["bash", "-c", f'"{PROGRAM}" {words} {closing}'], cwd=self.folder,
+                                      capture_output=True, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(self.checkpoint("run"), whole)
+
+    def test_closed_stream_does_not_become_the_spill_file(self):
+        with subprocess.Popen([PROGRAM, "train", *SMALL, "--steps", "100000", *SPILLING, "."], cwd=self.folder,
+                              stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2)) as process:
+            folder = pathlib.Path(f"/proc/{process.pid}/fd")
+            end = time.monotonic() + 60
+            opened = {}
+            while time.monotonic() < end and not any(target.startswith(str(self.folder)) for target in opened.values()):
+                time.sleep(0.1)
+                opened = {}
+                for file in folder.iterdir():
+                    with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                        opened[file.name] = os.readlink(file)
+            process.kill()
+        self.assertEqual(opened.get("2"), "/dev/null", opened)
+
+    def test_reader_that_goes_away_is_no_failure(self):
+        done = subprocess.run(["bash", "-c", f'"{PROGRAM}" models | head -1; echo ${{PIPESTATUS[0]}}'],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.stdout.splitlines()[-1], done.stderr), ("0", ""))
 
     @unittest.skipUnless(permissions_can_be_tested(), "root may write everywhere")
     def test_checkpoint_folder_without_permission(self):

@@ -118,6 +118,9 @@ class Decompose(TrainTest):
     def test_from_a_checkpoint_to_weights_and_back(self):
         self.assertIn("there is no checkpoint in nowhere",
                       self.last_line_of_failure(FAILED, "decompose", *NET, "--checkpoint", "nowhere"))
+        self.assertEqual(self.names(), [])
+        self.assertIn("cannot write nowhere/weights",
+                      self.fail_with(FAILED, "decompose", *NET, "-o", "nowhere/weights"))
         self.succeed("train", *NET, "--steps", "60", "--checkpoint", "run")
         started = ("decompose", *NET, "--checkpoint", "run")
         self.assertIn("the largest rank that could help is",

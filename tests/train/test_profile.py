@@ -4,7 +4,7 @@
 
 import json
 
-from training import FAILED, SMALL, USAGE, TrainTest
+from training import FAILED, INTERRUPTED, MODEL, SMALL, USAGE, TrainTest
 
 
 class Profile(TrainTest):
@@ -93,6 +93,13 @@ class Profile(TrainTest):
                                    ((*SMALL, "--json", "-o", "-"), "name a file")):
             with self.subTest(arguments=arguments):
                 self.assertIn(message, self.fail_with(USAGE, "profile", *arguments))
-        done = self.run_program("profile", *SMALL, "-o", "nowhere/step.json")
-        self.assertEqual(done.returncode, FAILED, done.stderr)
-        self.assertIn("nowhere/step.json", done.stderr.splitlines()[-1])
+        # Before anything is trained, which would have been said.
+        self.assertIn("nowhere/step.json", self.fail_with(FAILED, "profile", *SMALL, "-o", "nowhere/step.json"))
+
+    def test_can_be_interrupted(self):
+        for verb, options in (("profile", ("-o", "step.json")), ("compare", ("--budgets", "80%", "--csv", "a.csv"))):
+            with self.subTest(verb=verb):
+                code, out, err = self.interrupt("capturing a step", verb, *MODEL, "--batch", "1024", *options)
+                self.assertEqual((code, out), (INTERRUPTED, ""), err)
+                self.assertIn("stopped before a step was recorded; nothing was written", err)
+                self.assertEqual(self.names(), [])

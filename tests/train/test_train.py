@@ -8,7 +8,7 @@ import json
 import math
 import pathlib
 
-from training import DOES_NOT_FIT, INTERRUPTED, MODEL, SMALL, SPILLING, TrainTest
+from training import CHECKPOINT, DOES_NOT_FIT, INTERRUPTED, MODEL, SMALL, SPILLING, TrainTest
 
 SHAKESPEARE = pathlib.Path(__file__).resolve().parents[2] / "data/tiny-shakespeare/tiny-shakespeare.txt.gz"
 
@@ -161,6 +161,11 @@ class Checkpoints(TrainTest):
 
     def test_what_is_done_is_not_done_again(self):
         done = self.train("run", "--steps", "2")
+        self.assertEqual(done, self.train("run", "--steps", "2", "--resume"))
+
+    def test_what_a_killed_run_left_is_removed(self):
+        done = self.train("run", "--steps", "2")
+        (self.folder / "run" / (CHECKPOINT + ".part")).write_bytes(b"half")
         self.assertEqual(done, self.train("run", "--steps", "2", "--resume"))
 
     def interrupt_training(self, *options):

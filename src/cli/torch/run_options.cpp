@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "cli/exit_code.h"
+#include "cli/inputs.h"
 #include "cli/option_checks.h"
 #include "cli/verb_options.h"
 #include "ctdr/forms_file.h"
@@ -193,10 +194,10 @@ train::RunOptions resolve(const CLI::App& verb, const RunChoice& choice) {
   try {
     static_cast<void>(train::input_of(training.model));
     static_cast<void>(train::session_options(run.memory, 0, training.device));
-    if (!run.memory.budget.empty()) static_cast<void>(base::parse_budget(run.memory.budget, 1));
   } catch (const InvalidInput& error) {
     throw UsageError(error.what());
   }
+  if (!run.memory.budget.empty()) require_budget(run.memory.budget);
   if (!choice.forms.empty()) {
     training.prepare = ctdr::forms_starter(ctdr::read_forms(choice.forms));
   }

@@ -50,4 +50,9 @@ void run_with_progress(Console& console, std::int64_t batch,
   line.end();
 }
 
+ExitCode stopped_before_recording(Console& console) {
+  console.err << "stopped before a step was recorded; nothing was written" << std::endl;
+  return ExitCode::kInterrupted;
+}
+
 }  // namespace lowtide::cli

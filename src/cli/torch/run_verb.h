@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cli/console.h"
+#include "cli/exit_code.h"
 #include "cli/torch/progress_line.h"
 #include "train/run.h"
 
@@ -14,5 +15,8 @@ namespace lowtide::cli {
 // that. What torch throws becomes an Error of one line.
 void run_with_progress(Console& console, std::int64_t batch,
                        const std::function<void(const train::Hooks&)>& work);
+
+// Where a step of the training was to be recorded, and the user stopped it: says so.
+ExitCode stopped_before_recording(Console& console);
 
 }  // namespace lowtide::cli

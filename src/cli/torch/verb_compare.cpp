@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/words.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/output_file.h"
 #include "cli/torch/price_plot.h"
@@ -49,10 +50,7 @@ struct MeasureChoice : RunChoice {
 std::vector<std::string> budgets_from(const std::string& text) {
   std::vector<std::string> budgets;
   for (const std::string_view budget : base::split_on(text, ',')) {
-    if (budget_from(budget, base::kGiB) <= 0) {
-      throw UsageError("--budgets: a budget of nothing cannot be kept: '" + std::string(budget) +
-                       "'");
-    }
+    require_budget(budget);
     budgets.emplace_back(budget);
   }
   return budgets;
@@ -84,8 +82,7 @@ ExitCode run_measured_compare(const CLI::App& verb, const MeasureChoice& choice,
                 << std::endl;
     if (!has_rounds) return ExitCode::kInterrupted;
   }
-  console.out << (choice.json ? price_json(*curve).dump(1) + "\n"
-                              : price_text(*curve, console.style));
+  console.out << (choice.json ? json_text(price_json(*curve)) : price_text(*curve, console.style));
   if (!choice.svg.empty()) write_output_file(choice.svg, price_plot(*curve));
   const ExitCode code = price_exit_code(*curve);
   explain(code, console);

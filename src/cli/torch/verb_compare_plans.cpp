@@ -39,7 +39,7 @@ ExitCode run_compare_plans(const CLI::App& verb, const PlansChoice& choice, Cons
   std::optional<train::Profile> profile;
   run_with_progress(console, training.batch,
                     [&](const train::Hooks& hooks) { profile = train::profile(training, hooks); });
-  if (!profile) return ExitCode::kInterrupted;
+  if (!profile) return stopped_before_recording(console);
   if (machine) {
     const auto trace = std::make_shared<const Trace>(std::move(profile->trace));
     run.add(PlainStep(trace, *std::move(machine)), console);

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/output_file.h"
 #include "cli/torch/decompose_text.h"
@@ -111,7 +112,7 @@ ExitCode run_decompose(const CLI::App& verb, const DecomposeChoice& choice, Cons
   run_with_progress(console, options.run.training.batch,
                     [&](const train::Hooks& hooks) { report = ctdr::run(options, hooks); });
   if (report.has_result()) {
-    console.out << (choice.json ? decompose_json(report).dump(1) + "\n"
+    console.out << (choice.json ? json_text(decompose_json(report))
                                 : decompose_text(report, console.style));
   }
   if (!report.stopped.empty()) {

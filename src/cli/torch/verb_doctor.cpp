@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "cli/fact_list.h"
+#include "cli/json_text.h"
 #include "cli/torch/checkup.h"
 #include "cli/torch/verbs.h"
 #include "cli/verb_options.h"
@@ -157,7 +158,7 @@ json json_of(const Checkup& checkup, const std::vector<Lack>& lacks) {
 ExitCode run_doctor(const DoctorChoice& choice, Console& console) {
   const Checkup checkup = check_machine(choice.spill_folder);
   const std::vector<Lack> lacks = lacks_of(checkup);
-  console.out << (choice.json ? json_of(checkup, lacks).dump(1) + "\n"
+  console.out << (choice.json ? json_text(json_of(checkup, lacks))
                               : text_of(checkup, lacks, console.style));
   const bool is_fit =
       std::none_of(lacks.begin(), lacks.end(), [](const Lack& lack) { return lack.is_needed; });

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/table.h"
 #include "cli/torch/run_options.h"
@@ -146,7 +147,7 @@ ExitCode run_max_batch(const CLI::App& verb, const MaxBatchChoice& choice, Conso
     console.err << "stopped before the largest batch was found" << std::endl;
     return ExitCode::kInterrupted;
   }
-  console.out << (choice.json ? json_of(*found).dump(1) + "\n" : text_of(*found, console.style));
+  console.out << (choice.json ? json_text(json_of(*found)) : text_of(*found, console.style));
   if (found->failure.empty()) return ExitCode::kDone;
   print_error(console.err, "the device failed, so the search broke off: " + found->failure);
   return ExitCode::kFailed;

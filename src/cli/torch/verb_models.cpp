@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.h"
 #include "cli/table.h"
 #include "cli/torch/verbs.h"
 #include "cli/verb_options.h"
@@ -50,7 +51,7 @@ Verb add_models(CLI::App& program) {
   add_json_option(*verb, *json);
   verb->footer(kExamples);
   return Verb{verb, [json](Console& console) {
-                console.out << (*json ? models_json().dump(1) + "\n" : models_table(console.style));
+                console.out << (*json ? json_text(models_json()) : models_table(console.style));
                 return ExitCode::kDone;
               }};
 }

@@ -9,6 +9,8 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "cli/json_text.h"
+#include "cli/output_file.h"
 #include "cli/step_profile.h"
 #include "cli/torch/run_options.h"
 #include "cli/torch/run_verb.h"
@@ -69,16 +71,17 @@ ExitCode run_profile(const CLI::App& verb, const ProfileChoice& choice, Console&
     throw UsageError("--json and -o - would both go to standard output; name a file");
   }
   train::TrainingOptions training = resolve(verb, choice).training;
+  // Before anything is trained.
+  if (!choice.output.empty() && !is_piped) require_writable(choice.output);
   std::optional<train::Profile> profile;
   run_with_progress(console, training.batch,
                     [&](const train::Hooks& hooks) { profile = train::profile(training, hooks); });
-  if (!profile) return ExitCode::kInterrupted;
+  if (!profile) return stopped_before_recording(console);
   if (!choice.output.empty()) {
     put_output(choice.output, trace_text(profile->trace, choice.output), console);
   }
   std::ostream& out = is_piped ? console.err : console.out;
-  out << (choice.json ? json_of(*profile, training).dump(1) + "\n"
-                      : text_of(*profile, console.style));
+  out << (choice.json ? json_text(json_of(*profile, training)) : text_of(*profile, console.style));
   return ExitCode::kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "cli/fact_list.h"
 #include "cli/figures.h"
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/output_file.h"
 #include "cli/torch/report_json.h"
@@ -92,7 +93,7 @@ ExitCode run_train(const CLI::App& verb, const TrainChoice& choice, Console& con
   run_with_progress(console, options.training.batch,
                     [&](const train::Hooks& hooks) { report = train::run(options, hooks); });
   if (options.is_recorded) write_record(report, choice.record, console);
-  console.out << (choice.json ? report_json(report).dump(1) + "\n"
+  console.out << (choice.json ? json_text(report_json(report))
                               : report_text(report, console.style));
   if (!report.was_interrupted) return ExitCode::kDone;
   say_interrupted(report, !options.checkpoint.empty(), console);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/torch/report_json.h"
 #include "cli/torch/run_options.h"
@@ -33,7 +34,7 @@ ExitCode run_verify(const CLI::App& verb, const RunChoice& choice, Console& cons
   train::Verdict verdict;
   run_with_progress(console, options.training.batch,
                     [&](const train::Hooks& hooks) { verdict = train::verify(options, hooks); });
-  console.out << (choice.json ? verdict_json(verdict).dump(1) + "\n" : verdict_text(verdict));
+  console.out << (choice.json ? json_text(verdict_json(verdict)) : verdict_text(verdict));
   return exit_code_of(verdict);
 }
 
