@@ -203,6 +203,14 @@ bool is_annotated_view(const c10::FunctionSchema& schema) {
              [](const c10::Argument& argument) { return argument.alias_info() != nullptr; });
 }
 
+// Composites, which come here whole where autograd is passed by (in inference mode), may be
+// annotated as views and copy all the same (`reshape`, `contiguous`, `to`), or read where to cut
+// (`tensor_split`).
+bool only_looks(const c10::OperatorHandle& op) {
+  return is_annotated_view(op.schema()) &&
+         !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
 void find_argument_effects(const c10::FunctionSchema& schema, OpEffects& effects) {
   const bool all_written = !effects.is_metadata && writes_unannounced(schema);
   for (const c10::Argument& argument : schema.arguments()) {
@@ -237,7 +245,7 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
   effects.keeps_arguments =
       contains(kKeeping, effects.name) || starts_with_any(effects.name, kKeepingNamespaces);
   effects.is_metadata = touches_no_bytes(op, effects);
-  effects.is_view = is_annotated_view(schema);
+  effects.is_view = only_looks(op);
   effects.is_random = op.hasTag(at::Tag::nondeterministic_seeded);
   effects.obeys_precision = !op.hasTag(at::Tag::pointwise) && !effects.is_view;
   effects.is_blank_factory = contains(kBlankFactories, effects.name);

@@ -68,6 +68,17 @@ TEST(OpEffects, DoNotReplayRecurrentNetsWithAStateOfTheirOwn) {
   EXPECT_TRUE(effects("aten::convolution").is_replayable);
 }
 
+TEST(OpEffects, TakeNoCompositeForAView) {
+  for (const char* name : {"aten::view", "aten::t", "aten::as_strided", "aten::detach"}) {
+    EXPECT_TRUE(effects(name).is_view) << name;
+  }
+  // They copy where they have to.
+  for (const char* name : {"aten::reshape", "aten::contiguous", "aten::ravel"}) {
+    EXPECT_FALSE(effects(name).is_view) << name;
+  }
+  EXPECT_FALSE(effects("aten::to", "dtype").is_view);
+}
+
 TEST(OpEffects, OfAnOperatorThatIsDefinedAnewAreThoseOfTheNewOne) {
   const auto define = [](const char* schema) {
     auto library = std::make_unique<torch::Library>(torch::Library::FRAGMENT, "lowtide_test",
