@@ -91,6 +91,18 @@ SessionOptions evicting_all(Means means) {
 
 class EachMeans : public testing::TestWithParam<Means> {};
 
+TEST_P(EachMeans, FindsTheDefaultTypeOfTheFirstTime) {
+  LT_SKIP_IF(why_skip());
+  const at::Tensor numbers = at::arange(1 << 16, at::TensorOptions(test_device()).dtype(at::kLong));
+  const at::Tensor wanted = numbers.to(at::kDouble) / 3;
+  const Session session(evicting_all(GetParam()));
+  c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+  const at::Tensor thirds = numbers / 3;
+  c10::set_default_dtype(caffe2::TypeMeta::Make<float>());
+  EXPECT_TRUE(at::equal(thirds, wanted));
+  EXPECT_EQ(c10::get_default_dtype_as_scalartype(), at::kFloat);
+}
+
 // Autograd is passed by, so that composite ops come whole. Some are annotated as views and copy.
 TEST_P(EachMeans, BringsBackWhatInferenceModeCopies) {
   LT_SKIP_IF(why_skip());
@@ -104,6 +116,18 @@ TEST_P(EachMeans, BringsBackWhatInferenceModeCopies) {
   EXPECT_TRUE(at::equal(y.flatten(), turned.view({-1})));
   EXPECT_TRUE(at::equal(y.to(at::kDouble).to(at::kFloat), turned));
   EXPECT_TRUE(at::equal(y.narrow(0, at::full({}, 7, at::kLong), 9), turned.narrow(0, 7, 9)));
+}
+
+// An op in place that autograd does not know of, computed again where torch makes other tensors.
+TEST_P(EachMeans, ReplaysInInferenceModeWhatWasDoneOutsideOfIt) {
+  LT_SKIP_IF(why_skip());
+  const at::Tensor x = Data(test_device(), kSeed).normal({256, 256});
+  const at::Tensor wanted = x * 2 * 3;
+  const Session session(evicting_all(GetParam()));
+  const at::Tensor y = x * 2;
+  at::_foreach_mul_({y}, 3);
+  const c10::InferenceMode inference;
+  EXPECT_TRUE(at::equal(y, wanted));
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, EachMeans,
