@@ -72,8 +72,7 @@ void Call::run() {
     fill_record(lock);
   }
   books_.device().ledger().keep_cap();
-  save_random_state();
-  run_kernel();
+  draw_and_run();
   Books::Lock lock(books_);
   enter_results(lock);
   is_done_ = true;
@@ -284,6 +283,13 @@ void Call::fill_record(Books::Lock&) {
     ++books_.counters.kept_unsafe;
     record_.reset();
   }
+}
+
+void Call::draw_and_run() {
+  std::unique_lock<std::mutex> turn;
+  if (effects_.is_random) turn = turn_to_draw();
+  save_random_state();
+  run_kernel();
 }
 
 void Call::save_random_state() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "run/torch/random_state.h"
 #include "run/torch/signature.h"
 #include "run/torch/storage_access.h"
 
@@ -44,6 +45,7 @@ bool QuietCall::add(const at::Tensor& tensor, Books::Lock& lock) {
 
 bool QuietCall::begin(const TensorPointers& arguments) {
   if (effects_.keeps_arguments || effects_.changes_storages) return false;
+  if (effects_.is_random) turn_ = turn_to_draw();
   use_.stream = books_.device().current_stream();
   Books::Lock lock(books_);
   books_.bury_dead(lock);
