@@ -17,6 +17,7 @@
 #include "session/devices.h"
 #include "torch/compare.h"
 #include "torch/device.h"
+#include "torch/layers.h"
 #include "torch/training.h"
 
 namespace lowtide::torch_test {
@@ -256,6 +257,35 @@ TEST(Guided, StepsOfSeveralShapesHaveTheirPlans) {
   // Four of each at least, after which slow plans are dropped.
   EXPECT_GE(run.stats.guided_steps - run.stats.guidance_broken_off, 12);
   EXPECT_GT(run.stats.guidance_broken_off, 0) << "some came before their plan was made";
+}
+
+// In the middle of one step there is something that takes more than the plan leaves, so that what
+// the plan would keep has to go: by the online rule it can.
+TEST(Guided, AStepThatLeavesItsPlanCanDropWhatThePlanKeeps) {
+  LT_SKIP_IF(why_skip());
+  const Program odd = {
+      .name = "odd_step", .make = [](at::Device device, std::uint64_t seed) {
+        auto model = make_model<LinearStack>(device, seed, LinearStackShape{128, 128, 128, 12});
+        const at::Tensor x = Data(device, seed).normal({1024, 128});
+        return train(model, make_sgd(*model), [=](int i) {
+          const at::Tensor y = model->forward(x);
+          if (i == 5) {
+            const torch::NoGradGuard no_grad;
+            static_cast<void>(model->forward(x.repeat({5, 1})));
+          }
+          return at::mse_loss(y, x);
+        });
+      }};
+  const Reference& wanted = reference(odd, kSteps);
+  for (const char* policy : {"sublinear", "capuchin"}) {
+    SCOPED_TRACE(policy);
+    const ManagedRun run =
+        run_managed(odd, guided_by({policy, Means::kRecompute, 50}, wanted.budget(50)), wanted.run);
+    EXPECT_EQ(run.difference, std::nullopt);
+    EXPECT_LE(run.stats.peak_bytes, wanted.budget(50));
+    EXPECT_GE(run.stats.guided_steps, 3);
+    EXPECT_EQ(run.stats.guidance_broken_off, 1);
+  }
 }
 
 TEST(Guided, ASessionInsideAnotherHasPlansOfItsOwn) {

@@ -154,6 +154,8 @@ void Guide::leave_step() {
 }
 
 bool Guide::wants_record() const {
+  // A step that leaves its plan can let go of nothing else.
+  if (!books_.rules.may_move) return true;
   if (!step_ || position_ >= step_->trace().ops().size()) return true;
   return step_->is_repeated(position_);
 }

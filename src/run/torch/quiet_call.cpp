@@ -52,6 +52,8 @@ bool QuietCall::begin(const TensorPointers& arguments) {
   Guide& guide = runtime_.guide();
   guide.catch_up();
   if (runtime_.is_capturing() || books_.rules.evict_everything) return false;
+  // What is not entered can only be moved.
+  if (!books_.rules.may_move) return false;
   if (!collect(arguments, lock) || !guide.expects_quiet(signature_)) return false;
   if (!guide.are_ready({use_.storages.data(), use_.storages.size()}, use_.stream)) return false;
   tick_ = guide.go_on();
