@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "lowtide/errors.h"
 #include "run/torch/replay.h"
 #include "run/torch/storage_access.h"
 
@@ -402,12 +403,20 @@ std::vector<ValueP> Guide::repeat(const StepP& step, OpId op) {
     Books::Lock lock(books_);
     std::erase_if(missing, [](const ValueP& value) { return !value->is_ghost(); });
   };
-  try {
-    for (const ValueP& value : missing) restorer_.restore(value);
-  } catch (...) {
+  const auto give_up = [&] {
     forget_living();
     Books::Lock lock(books_);
     missing.clear();
+    ++counters_.skipped;
+  };
+  try {
+    for (const ValueP& value : missing) restorer_.restore(value);
+  } catch (const OutOfMemory&) {
+    // More is held than the plan knows of. It is made again when an op asks for it.
+    give_up();
+    return {};
+  } catch (...) {
+    give_up();
     throw;
   }
   forget_living();
