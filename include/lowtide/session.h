@@ -169,9 +169,10 @@ struct SessionStats {
   std::string no_plan_reason{};
 };
 
-/// A budget over one device, from construction to destruction. Sessions nest; the innermost counts.
-/// The thread that makes a session is managed, and so are autograd's threads that work for it;
-/// other threads use a ThreadGuard. A session is used by the thread that made it.
+/// A budget over one device, from construction to destruction. Sessions nest; the innermost counts,
+/// also when one around it ends first. The thread that makes a session is managed, and so are
+/// autograd's threads that work for it; other threads use a ThreadGuard. A session is used by the
+/// thread that made it.
 class Session {
  public:
   /// Throws InvalidInput for options that make no sense (a spill folder that is not there or cannot

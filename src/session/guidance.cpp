@@ -48,11 +48,6 @@ double shortest(double best, double seconds) {
 
 }  // namespace
 
-Guidance::~Guidance() {
-  managed_.runtime.stop_guiding();
-  if (managed_.runtime.is_capturing()) managed_.runtime.stop_capture();
-}
-
 void Guidance::resume() {
   run::Books::Lock lock(managed_.runtime.books());
   for (const PlanResult& planned : guided_) managed_.runtime.guide().add_plan(planned.guided);

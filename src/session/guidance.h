@@ -37,8 +37,8 @@ class Guidance {
   Guidance(ManagedDevice& managed, std::vector<std::unique_ptr<Policy>> policies,
            const GuidanceOptions& options)
       : managed_(managed), policies_(std::move(policies)), options_(options) {}
-  // The step under way is guided no longer, nor captured.
-  ~Guidance();
+  // Waits for the plan under way. Its steps may be guided on, until Runtime::stop_guiding().
+  ~Guidance() = default;
   Guidance(const Guidance&) = delete;
   Guidance& operator=(const Guidance&) = delete;
 

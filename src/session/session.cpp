@@ -41,6 +41,7 @@ class Impl {
 
  private:
   void apply();
+  void leave_to_inner();
   GuidanceOptions guidance_options() const;
   void add_guidance(SessionStats& stats);
   void add_spill(SessionStats& stats, run::Books::Lock& lock);
@@ -172,7 +173,15 @@ Impl::Impl(const SessionOptions& options)
 }
 
 Impl::~Impl() {
+  if (innermost != this) {
+    leave_to_inner();
+    return;
+  }
   come_back();
+  // The step under way is guided no longer, nor captured for a plan.
+  runtime().stop_guiding();
+  const bool ends_capture = guidance_ != nullptr || outer_ == nullptr;
+  if (ends_capture && runtime().is_capturing()) runtime().stop_capture();
   guidance_.reset();
   innermost = outer_;
   run::set_thread_managed(thread_was_managed_);
@@ -181,7 +190,6 @@ Impl::~Impl() {
     if (outer_->guidance_) outer_->guidance_->resume();
     return;
   }
-  if (runtime().is_capturing()) runtime().stop_capture();
   managed_.device.ledger().set_budget(engine::Ledger::kNoBudget);
   managed_.device.limit(std::nullopt);
   try {
@@ -196,6 +204,14 @@ Impl::~Impl() {
   }
   run::set_active_runtime(nullptr);
   managed_.device.remove();
+}
+
+// A session that was begun inside this one goes on, and counts: it puts back what this one would.
+void Impl::leave_to_inner() {
+  Impl* inside = innermost;
+  while (inside->outer_ != this) inside = inside->outer_;
+  inside->outer_ = outer_;
+  inside->thread_was_managed_ = thread_was_managed_;
 }
 
 void Impl::apply() {

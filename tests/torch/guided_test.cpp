@@ -14,9 +14,11 @@
 #include <torch/torch.h>
 
 #include "run/tier/tier_test.h"
+#include "run/torch/runtime.h"
 #include "session/devices.h"
 #include "torch/compare.h"
 #include "torch/device.h"
+#include "torch/layers.h"
 #include "torch/training.h"
 
 namespace lowtide::torch_test {
@@ -252,6 +254,84 @@ TEST(Guided, StepsOfSeveralShapesHaveTheirPlans) {
   // Four of each at least, after which slow plans are dropped.
   EXPECT_GE(run.stats.guided_steps - run.stats.guidance_broken_off, 12);
   EXPECT_GT(run.stats.guidance_broken_off, 0) << "some came before their plan was made";
+}
+
+// In the middle of one step there is something that takes more than the plan leaves, so that what
+// the plan would keep has to go: by the online rule it can.
+TEST(Guided, AStepThatLeavesItsPlanCanDropWhatThePlanKeeps) {
+  LT_SKIP_IF(why_skip());
+  const Program odd = {
+      .name = "odd_step", .make = [](at::Device device, std::uint64_t seed) {
+        auto model = make_model<LinearStack>(device, seed, LinearStackShape{128, 128, 128, 12});
+        const at::Tensor x = Data(device, seed).normal({1024, 128});
+        return train(model, make_sgd(*model), [=](int i) {
+          const at::Tensor y = model->forward(x);
+          if (i == 5) {
+            const torch::NoGradGuard no_grad;
+            static_cast<void>(model->forward(x.repeat({5, 1})));
+          }
+          return at::mse_loss(y, x);
+        });
+      }};
+  const Reference& wanted = reference(odd, kSteps);
+  for (const char* policy : {"sublinear", "capuchin"}) {
+    SCOPED_TRACE(policy);
+    const ManagedRun run =
+        run_managed(odd, guided_by({policy, Means::kRecompute, 50}, wanted.budget(50)), wanted.run);
+    EXPECT_EQ(run.difference, std::nullopt);
+    EXPECT_LE(run.stats.peak_bytes, wanted.budget(50));
+    EXPECT_GE(run.stats.guided_steps, 3);
+    EXPECT_EQ(run.stats.guidance_broken_off, 1);
+  }
+}
+
+OpId op_named(const Trace& trace, const std::string& name) {
+  for (std::size_t i = 0; i < trace.ops().size(); ++i) {
+    if (trace.ops()[i].name == name) return make_id<OpId>(i);
+  }
+  ADD_FAILURE() << "no " << name;
+  return OpId{0};
+}
+
+// A thread that nobody watches makes something large after a value was dropped, and lets go of it
+// before the value is needed: not where the plan wants it computed again.
+TEST(Guided, WhatDoesNotFitWhereThePlanRepeatsItIsRepeatedWhereItIsNeeded) {
+  LT_SKIP_IF(why_skip());
+  const at::TensorOptions floats = at::TensorOptions(test_device()).dtype(at::kFloat);
+  const at::Tensor x = at::ones({1 << 20}, floats);
+  at::Tensor y = at::zeros({16}, floats);
+  Session session(options_for(fixed_bytes() + (13 << 20), Means::kRecompute));
+  run::Runtime& runtime = session::device_named(test_device().str(), {}).runtime;
+  at::Tensor large;
+  const auto body = [&](bool is_crowded) {
+    const at::Tensor doubled = x.mul(x);
+    if (is_crowded) std::thread([&] { large = at::empty({7 << 18}, floats); }).join();
+    y.zero_();
+    large.reset();
+    return doubled.neg();
+  };
+  session.capture_next_step();
+  session.step([&] { static_cast<void>(body(false)); });
+  engine::CapturedStep step = {.trace = std::make_shared<const Trace>(session.captured()),
+                               .script = runtime.last_capture().script()};
+  const OpId mul = op_named(*step.trace, "mul");
+  const ValueId doubled = step.trace->writes(mul).front().value;
+  Plan plan;
+  plan.actions = {Drop{doubled, mul}, lowtide::Run{mul, op_named(*step.trace, "zero_")}};
+  {
+    const run::Books::Lock lock(runtime.books());
+    runtime.guide().add_plan(std::make_shared<engine::GuidedStep>(step, plan));
+  }
+  const run::GuideCounters before = runtime.guide().counters();
+  for (const bool is_crowded : {false, true}) {
+    session.step([&] {
+      runtime.begin_step({.is_guided = true});
+      EXPECT_EQ(body(is_crowded).sum().item<float>(), -static_cast<float>(1 << 20));
+    });
+  }
+  EXPECT_EQ(runtime.guide().counters().steps, before.steps + 2);
+  EXPECT_EQ(runtime.guide().counters().skipped, before.skipped + 1);
+  EXPECT_GE(session.stats().recomputes, 2);
 }
 
 TEST(Guided, ASessionInsideAnotherHasPlansOfItsOwn) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "run/torch/interceptor.h"
 #include "torch/compare.h"
 #include "torch/device.h"
 #include "torch/training.h"
@@ -120,6 +121,28 @@ TEST(Sessions, GiveBackAModelThatOutlivesThem) {
   EXPECT_EQ(first_difference(wanted.run.states[2], state_of(*training)), std::nullopt);
   training->step(3);
   EXPECT_EQ(first_difference(wanted.run.states[3], state_of(*training)), std::nullopt);
+}
+
+// As where two variables are swapped, or a collector of garbage has its own order.
+TEST(Sessions, MayEndBeforeThoseInsideThem) {
+  LT_SKIP_IF(why_skip());
+  const Reference& wanted = reference(program("convolution_residual"), 6);
+  auto outer = std::make_unique<Session>(options_for(wanted.budget(80)));
+  auto middle = std::make_unique<Session>(options_for(wanted.budget(70)));
+  auto inner = std::make_unique<Session>(options_for(wanted.budget(60)));
+  const auto training = program("convolution_residual").make(test_device(), kSeed);
+  take_steps(*training, *inner, wanted, 0, 2);
+  middle.reset();
+  take_steps(*training, *inner, wanted, 2, 3);
+  outer.reset();
+  const std::int64_t evictions = inner->stats().evictions;
+  take_steps(*training, *inner, wanted, 3, 5);
+  EXPECT_GT(inner->stats().evictions, evictions) << "its budget counts as before";
+  EXPECT_LE(inner->stats().peak_bytes, inner->stats().budget_bytes);
+  inner.reset();
+  training->step(5);
+  EXPECT_EQ(first_difference(wanted.run.states[5], state_of(*training)), std::nullopt);
+  EXPECT_FALSE(run::is_thread_managed());
 }
 
 TEST(Sessions, CountStepsThatEndStepTellsOf) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
 //
-// Switches of the process that are turned between an op and its replay: what is computed again has
-// the bits of the first time, and the switches stay as the program left them.
+// Switches of the process and modes of the thread that are turned between an op and its replay:
+// what is computed again has the bits of the first time, and the switches stay as the program left
+// them.
 #include <functional>
 #include <string>
 #include <vector>
@@ -81,6 +82,57 @@ TEST_P(TurnedSwitch, IsAsItWasForAReplayAndAsItIsAfterwards) {
   EXPECT_GT(session.stats().recomputes, 0);
   EXPECT_TRUE(gradient_of_weight(pictures, gradient).equal(second));
 }
+
+SessionOptions evicting_all(Means means) {
+  SessionOptions options = options_for(0, means);
+  options.evict_everything = true;
+  return options;
+}
+
+class EachMeans : public testing::TestWithParam<Means> {};
+
+TEST_P(EachMeans, FindsTheDefaultTypeOfTheFirstTime) {
+  LT_SKIP_IF(why_skip());
+  const at::Tensor numbers = at::arange(1 << 16, at::TensorOptions(test_device()).dtype(at::kLong));
+  const at::Tensor wanted = numbers.to(at::kDouble) / 3;
+  const Session session(evicting_all(GetParam()));
+  c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+  const at::Tensor thirds = numbers / 3;
+  c10::set_default_dtype(caffe2::TypeMeta::Make<float>());
+  EXPECT_TRUE(at::equal(thirds, wanted));
+  EXPECT_EQ(c10::get_default_dtype_as_scalartype(), at::kFloat);
+}
+
+// Autograd is passed by, so that composite ops come whole. Some are annotated as views and copy.
+TEST_P(EachMeans, BringsBackWhatInferenceModeCopies) {
+  LT_SKIP_IF(why_skip());
+  const at::Tensor x = Data(test_device(), kSeed).normal({256, 256});
+  const at::Tensor turned = x.t().clone(at::MemoryFormat::Contiguous);
+  const Session session(evicting_all(GetParam()));
+  const c10::InferenceMode inference;
+  const at::Tensor y = (x * 1).t();
+  EXPECT_TRUE(at::equal(y.reshape({-1}), turned.view({-1})));
+  EXPECT_TRUE(at::equal(y.contiguous(), turned));
+  EXPECT_TRUE(at::equal(y.flatten(), turned.view({-1})));
+  EXPECT_TRUE(at::equal(y.to(at::kDouble).to(at::kFloat), turned));
+  EXPECT_TRUE(at::equal(y.narrow(0, at::full({}, 7, at::kLong), 9), turned.narrow(0, 7, 9)));
+}
+
+// An op in place that autograd does not know of, computed again where torch makes other tensors.
+TEST_P(EachMeans, ReplaysInInferenceModeWhatWasDoneOutsideOfIt) {
+  LT_SKIP_IF(why_skip());
+  const at::Tensor x = Data(test_device(), kSeed).normal({256, 256});
+  const at::Tensor wanted = x * 2 * 3;
+  const Session session(evicting_all(GetParam()));
+  const at::Tensor y = x * 2;
+  at::_foreach_mul_({y}, 3);
+  const c10::InferenceMode inference;
+  EXPECT_TRUE(at::equal(y, wanted));
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, EachMeans,
+                         testing::Values(Means::kRecompute, Means::kHost, Means::kMixed),
+                         [](const auto& row) { return name_of(row.param); });
 
 INSTANTIATE_TEST_SUITE_P(OfTheProcess, TurnedSwitch, testing::ValuesIn(switches()),
                          [](const auto& row) { return row.param.name; });

@@ -4,7 +4,9 @@
 // Threads besides the one that made the session: one that trains too, one that only makes data, and
 // several at once that read the same weights.
 #include <algorithm>
+#include <atomic>
 #include <barrier>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -18,9 +20,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "session/devices.h"
 #include "torch/compare.h"
 #include "torch/device.h"
 #include "torch/layers.h"
+#include "torch/meter.h"
 #include "torch/training.h"
 
 namespace lowtide::torch_test {
@@ -242,6 +246,42 @@ TEST_P(ThreadsAtOnce, GetTheBitsOfAPlainRun) {
 INSTANTIATE_TEST_SUITE_P(Means, ThreadsAtOnce,
                          testing::Values(Means::kRecompute, Means::kHost, Means::kMixed),
                          [](const auto& tested) { return name_of(tested.param); });
+
+// A thread that draws from the generator of all, while an op that is about to draw asks for its
+// memory: what the op drew is what it draws again when it is replayed.
+TEST(ThreadThatDraws, DoesNotComeBetweenAnOpAndTheStateThatItIsReplayedFrom) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "looks into torch's CPU allocator";
+  install_meter();
+  Session session(options_for(0, Means::kRecompute));
+  engine::Ledger& ledger = session::device_named("cpu", {}).device.ledger();
+  const at::Tensor ones = at::ones({1 << 15});
+  // The op allocates a few times before it draws, and so does what writes its state down.
+  for (int allocations = 0; allocations < 8; ++allocations) {
+    std::optional<Task<bool>> other;
+    int left = allocations;
+    on_metered_allocation([&, here = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() != here || left-- != 0) return;
+      const auto has_drawn = std::make_shared<std::atomic<bool>>(false);
+      other.emplace([&session, has_drawn] {
+        const Session::ThreadGuard guard(session);
+        at::set_num_threads(1);
+        at::rand({16});
+        return has_drawn->exchange(true);
+      });
+      for (int i = 0; i < 50 && !*has_drawn; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    const at::Tensor dropped = at::dropout(ones, 0.5, /*train=*/true);
+    on_metered_allocation(nullptr);
+    if (other) other->get();
+    const double sum = dropped.sum(at::kDouble).item<double>();
+    const std::int64_t replays = session.stats().recomputes;
+    ledger.evict_more(std::int64_t{1} << 40);
+    EXPECT_EQ(dropped.sum(at::kDouble).item<double>(), sum) << "at allocation " << allocations;
+    EXPECT_GT(session.stats().recomputes, replays);
+  }
+}
 
 }  // namespace
 }  // namespace lowtide::torch_test

@@ -5,10 +5,18 @@
 #include "run/tier/block_io.h"
 
 #include <cerrno>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "run/tier/spill_folder.h"
 #include "run/tier/tier_test.h"
@@ -100,6 +108,37 @@ INSTANTIATE_TEST_SUITE_P(All, BlockIoContract,
                          testing::Values(Engine{"threads", make_thread_io},
                                          Engine{"uring", make_uring_io}),
                          [](const auto& row) { return std::string(row.param.name); });
+
+// From here on the process may set rings up, but not use them.
+bool forbid_rings() {
+  sock_filter program[] = {
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_io_uring_enter},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+  };
+  const sock_fprog filter = {.len = std::size(program), .filter = program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// Sandboxes differ in which of its system calls they refuse.
+TEST(Uring, IsNotThereWhereItMayBeSetUpButNotUsed) {
+  if (!make_uring_io(-1, kDepth)) GTEST_SKIP() << "uring is not available here";
+  constexpr int kAbsent = 0;
+  constexpr int kPresent = 1;
+  constexpr int kNoFilter = 2;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!forbid_rings()) _exit(kNoFilter);
+    _exit(make_uring_io(-1, kDepth) ? kPresent : kAbsent);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoFilter) GTEST_SKIP() << "system calls cannot be filtered here";
+  EXPECT_EQ(WEXITSTATUS(status), kAbsent);
+}
 
 }  // namespace
 }  // namespace lowtide::tier

@@ -54,12 +54,29 @@ class UringIo final : public BlockIo {
   io_uring ring_;
 };
 
+// Whether it may be used, too: it is asked to do nothing.
+bool works(io_uring& ring) {
+  io_uring_prep_nop(io_uring_get_sqe(&ring));
+  int submitted = 0;
+  do {
+    submitted = io_uring_submit_and_wait(&ring, 1);
+  } while (submitted == -EINTR);
+  io_uring_cqe* ended = nullptr;
+  if (submitted < 0 || io_uring_peek_cqe(&ring, &ended) != 0) return false;
+  io_uring_cqe_seen(&ring, ended);
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<BlockIo> make_uring_io(int file, int depth) {
   io_uring ring{};
   // Containers often forbid it.
   if (io_uring_queue_init(static_cast<unsigned>(depth), &ring, 0) != 0) return nullptr;
+  if (!works(ring)) {
+    io_uring_queue_exit(&ring);
+    return nullptr;
+  }
   return std::make_unique<UringIo>(file, depth, ring);
 }
 

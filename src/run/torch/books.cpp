@@ -86,8 +86,12 @@ Cell* Books::add_cell(const at::Tensor& tensor, Lock& lock) {
 }
 
 Cell* Books::find_cell(const at::Tensor& tensor, Lock& lock) {
-  if (!is_ours(tensor)) return nullptr;
-  c10::StorageImpl* impl = tensor.storage().unsafeGetStorageImpl();
+  return is_ours(tensor) ? find_cell(tensor.storage(), lock) : nullptr;
+}
+
+Cell* Books::find_cell(const c10::Storage& storage, Lock& lock) {
+  if (storage.device() != torch_device_) return nullptr;
+  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   const auto found = cells_.find(impl);
   if (found == cells_.end()) return make_cell(impl, lock);
   Cell& cell = *found->second;

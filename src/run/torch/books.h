@@ -111,6 +111,7 @@ class Books final : public engine::Evictor {
 
   // The cell of a tensor's storage, made if need be; null if the storage is none of ours.
   Cell* find_cell(const at::Tensor& tensor, Lock& lock);
+  Cell* find_cell(const c10::Storage& storage, Lock& lock);
   // The same, but null also if the books know the storage already.
   Cell* add_cell(const at::Tensor& tensor, Lock& lock);
   // Whether the tensor's storage is, or could be, in the books, and its bytes are on the device.

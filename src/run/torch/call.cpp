@@ -72,8 +72,7 @@ void Call::run() {
     fill_record(lock);
   }
   books_.device().ledger().keep_cap();
-  save_random_state();
-  run_kernel();
+  draw_and_run();
   Books::Lock lock(books_);
   enter_results(lock);
   is_done_ = true;
@@ -122,6 +121,8 @@ void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
     }
     add_argument_refs(value.isTensorList() ? Form::kList : Form::kOptionalList);
   } else {
+    // `set_` is given one.
+    if (value.isStorage()) add_storage(value.toStorage(), lock);
     for_each_tensor(value, [&](const at::Tensor& tensor) { add_operand(tensor, effect, lock); });
     const bool has_tensors = operands_.size() != operands_before;
     if (has_tensors || !is_plain_argument(value)) can_record_ = false;
@@ -136,16 +137,23 @@ void Call::add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& loc
   if (tensor.device() != books_.torch_device() && tensor.dim() > 0) has_foreign_operand_ = true;
   Cell* cell = is_plain ? books_.find_cell(tensor, lock) : nullptr;
   if (cell != nullptr) {
-    ++cell->value->pins;
-    if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
-    operand_bytes_ += cell->value->bytes;
-    const auto ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
-    const bool is_parameter = runtime_.is_capturing() && tensor.requires_grad() && tensor.is_leaf();
-    operands_.push_back({cell, cell->value, effect, ref, is_parameter});
+    pin(cell, effect, runtime_.is_capturing() && tensor.requires_grad() && tensor.is_leaf());
   }
   if (record_ && can_record_) add_ref(tensor, effect, cell);
   // Nested tensors have no sizes.
   if (is_plain) signature_ = with_sizes(signature_, tensor.sizes());
+}
+
+void Call::add_storage(const c10::Storage& storage, Books::Lock& lock) {
+  if (Cell* cell = books_.find_cell(storage, lock)) pin(cell, Effect::kReads, false);
+}
+
+void Call::pin(Cell* cell, Effect effect, bool is_parameter) {
+  ++cell->value->pins;
+  if (cell->data != nullptr) books_.use_on_stream(*cell, stream_);
+  operand_bytes_ += cell->value->bytes;
+  const auto ref = static_cast<std::uint32_t>(record_ ? record_->refs.size() : 0);
+  operands_.push_back({cell, cell->value, effect, ref, is_parameter});
 }
 
 void Call::add_ref(const at::Tensor& tensor, Effect effect, Cell* cell) {
@@ -178,6 +186,8 @@ bool Call::is_scratch(const at::Tensor& tensor, const Operand& operand) const {
   if (operand.effect != Effect::kWrites || !effects_.overwrites || !covers_storage(tensor)) {
     return false;
   }
+  // What it has written shows in what it returns; see has_left_scratch().
+  if (op_.schema().returns().empty()) return false;
   if (operand.value->is_source() && !operand.value->is_blank) return false;
   return std::count_if(operands_.begin(), operands_.end(),
                        [&](const Operand& other) { return other.cell == operand.cell; }) == 1;
@@ -226,13 +236,16 @@ void Call::follow_plan(Books::Lock& lock) {
   if (tick_ == 0) runtime_.drop_capture(lock);
 }
 
+bool Call::changes(const Operand& operand) const {
+  return operand.effect != Effect::kReads || effects_.changes_storages;
+}
+
 bool Call::needs_help() const {
   // A view does not look at the bytes.
   if (effects_.is_view) return false;
-  return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
+  return std::any_of(operands_.begin(), operands_.end(), [this](const Operand& operand) {
     if (!operand.value->is_resident() || operand.value->is_arriving) return true;
-    return operand.effect != Effect::kReads && operand.value->is_source() &&
-           has_readers(*operand.value);
+    return changes(operand) && operand.value->is_source() && has_readers(*operand.value);
   });
 }
 
@@ -241,7 +254,7 @@ void Call::bring_back() {
   std::vector<ValueP> written_sources;
   for (const Operand& operand : operands_) {
     runtime_.restorer().restore(operand.value);
-    if (operand.effect != Effect::kReads) written_sources.push_back(operand.value);
+    if (changes(operand)) written_sources.push_back(operand.value);
   }
   runtime_.restorer().settle(written_sources);
   Books::Lock lock(books_);
@@ -270,6 +283,13 @@ void Call::fill_record(Books::Lock&) {
     ++books_.counters.kept_unsafe;
     record_.reset();
   }
+}
+
+void Call::draw_and_run() {
+  std::unique_lock<std::mutex> turn;
+  if (effects_.is_random) turn = turn_to_draw();
+  save_random_state();
+  run_kernel();
 }
 
 void Call::save_random_state() {
@@ -314,7 +334,7 @@ void Call::enter_results(Books::Lock& lock) {
   ++books_.counters.ops;
   books_.clock_seconds += seconds_;
   // Holds must be taken before the storages get new values.
-  if (record_ && !hold_new_sources()) record_.reset();
+  if (record_ && (!hold_new_sources() || has_left_scratch())) record_.reset();
   if (record_) {
     record_->seconds = seconds_;
     record_->replay_seconds = seconds_;
@@ -359,6 +379,21 @@ bool Call::hold_new_sources() {
   return true;
 }
 
+// An `out` that was too large was made smaller, and the rest of its storage is what it was.
+bool Call::has_left_scratch() const {
+  if (!effects_.overwrites) return false;
+  bool has_left = false;
+  for_each_result(op_, stack_, [&](const at::Tensor& tensor) {
+    has_left = has_left || std::any_of(operands_.begin(), operands_.end(), [&](const Operand& one) {
+                 return one.effect == Effect::kWrites && record_->refs[one.ref].is_scratch &&
+                        has_plain_bytes(tensor) &&
+                        tensor.storage().unsafeGetStorageImpl() == one.cell->impl &&
+                        !covers_storage(tensor);
+               });
+  });
+  return has_left;
+}
+
 void Call::enter_record(Books::Lock&) {
   for (Operand& operand : operands_) {
     if (effects_.keeps_arguments) ++operand.cell->holds;
@@ -370,9 +405,8 @@ void Call::enter_record(Books::Lock&) {
 
 void Call::enter_written(Books::Lock& lock) {
   for (Operand& operand : operands_) {
-    const bool changes = operand.effect != Effect::kReads || effects_.changes_storages;
     // A storage may be given twice; it is one write.
-    if (!changes || operand.cell->value != operand.value) continue;
+    if (!changes(operand) || operand.cell->value != operand.value) continue;
     const bool is_result = record_ && operand.effect == Effect::kWrites;
     ValueP now = books_.renew(*operand.cell, is_result ? record_ : nullptr, lock);
     if (is_result) record_->written.emplace_back(operand.ref, now);

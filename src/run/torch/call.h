@@ -37,16 +37,21 @@ class Call {
   void collect(Books::Lock& lock);
   void collect_argument(std::size_t argument, Books::Lock& lock);
   void add_operand(const at::Tensor& tensor, Effect effect, Books::Lock& lock);
+  void add_storage(const c10::Storage& storage, Books::Lock& lock);
+  void pin(Cell* cell, Effect effect, bool is_parameter);
   void add_ref(const at::Tensor& tensor, Effect effect, Cell* cell);
   bool is_scratch(const at::Tensor& tensor, const Operand& operand) const;
 
   void follow_plan(Books::Lock& lock);
+  // Whether the operand's storage holds another value afterwards.
+  bool changes(const Operand& operand) const;
   bool needs_help() const;
   void bring_back();
   bool reads_what_is_open() const;
   void decide_on_record();
   void unmark_shared_scratch();
   bool writes_source() const;
+  void draw_and_run();
   void save_random_state();
   PrecisionsOf precisions_obeyed() const;
   void fill_record(Books::Lock& lock);
@@ -59,6 +64,7 @@ class Call {
   void enter_output(const at::Tensor& tensor, Books::Lock& lock);
   // False: the record is of no use.
   bool hold_new_sources();
+  bool has_left_scratch() const;
   void enter_record(Books::Lock& lock);
   void write_down(Books::Lock& lock);
   void evict_what_was_used(Books::Lock& lock);

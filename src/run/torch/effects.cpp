@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -200,6 +203,14 @@ bool is_annotated_view(const c10::FunctionSchema& schema) {
              [](const c10::Argument& argument) { return argument.alias_info() != nullptr; });
 }
 
+// Composites, which come here whole where autograd is passed by (in inference mode), may be
+// annotated as views and copy all the same (`reshape`, `contiguous`, `to`), or read where to cut
+// (`tensor_split`).
+bool only_looks(const c10::OperatorHandle& op) {
+  return is_annotated_view(op.schema()) &&
+         !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
 void find_argument_effects(const c10::FunctionSchema& schema, OpEffects& effects) {
   const bool all_written = !effects.is_metadata && writes_unannounced(schema);
   for (const c10::Argument& argument : schema.arguments()) {
@@ -234,7 +245,7 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
   effects.keeps_arguments =
       contains(kKeeping, effects.name) || starts_with_any(effects.name, kKeepingNamespaces);
   effects.is_metadata = touches_no_bytes(op, effects);
-  effects.is_view = is_annotated_view(schema);
+  effects.is_view = only_looks(op);
   effects.is_random = op.hasTag(at::Tag::nondeterministic_seeded);
   effects.obeys_precision = !op.hasTag(at::Tag::pointwise) && !effects.is_view;
   effects.is_blank_factory = contains(kBlankFactories, effects.name);
@@ -259,19 +270,64 @@ Effect OpEffects::effect(std::size_t argument, const torch::jit::Stack& stack,
   return flag.isBool() && !flag.toBool() ? Effect::kReads : effect;
 }
 
+namespace {
+
+// Of every operator that was asked for. Never destroyed: threads of autograd may outlive static
+// objects, and whoever was given effects keeps them.
+class KnownEffects {
+ public:
+  static KnownEffects& all() {
+    static KnownEffects& known = *new KnownEffects;
+    return known;
+  }
+
+  const OpEffects& of(const c10::OperatorHandle& op) {
+    const std::lock_guard lock(mutex_);
+    const OpEffects*& slot = by_name_[op.operator_name()];
+    if (slot == nullptr) slot = &effects_.emplace_back(find_effects(op));
+    return *slot;
+  }
+  void forget(const c10::OperatorName& name) {
+    const std::lock_guard lock(mutex_);
+    by_name_.erase(name);
+    generation_.fetch_add(1, std::memory_order_release);
+  }
+  // Another one once something was forgotten.
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+ private:
+  // Libraries of operators come and go (in notebooks, say): the next operator of that name, or at
+  // that address, may be another one.
+  struct Forgetter final : c10::OpRegistrationListener {
+    explicit Forgetter(KnownEffects& its) : known(its) {}
+    void onOperatorRegistered(const c10::OperatorHandle&) override {}
+    void onOperatorDeregistered(const c10::OperatorHandle& op) override {
+      known.forget(op.operator_name());
+    }
+    KnownEffects& known;
+  };
+
+  std::mutex mutex_;
+  std::deque<OpEffects> effects_;
+  std::unordered_map<c10::OperatorName, const OpEffects*> by_name_;
+  std::atomic<std::uint64_t> generation_{0};
+  c10::RegistrationHandleRAII listening_ =
+      c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Forgetter>(*this));
+};
+
+}  // namespace
+
 const OpEffects& effects_of(const c10::OperatorHandle& op) {
   // Every thread looks up without a lock; the shared table is asked once per thread and op.
-  thread_local std::unordered_map<const c10::FunctionSchema*, const OpEffects*> known;
-  const c10::FunctionSchema* schema = &op.schema();
-  const OpEffects*& slot = known[schema];
-  if (slot != nullptr) return *slot;
-  static std::mutex mutex;
-  // Never destroyed: threads of autograd may outlive static objects.
-  static auto& all = *new std::unordered_map<c10::OperatorName, OpEffects>;
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = all.try_emplace(op.operator_name());
-  if (is_new) found->second = find_effects(op);
-  slot = &found->second;
+  struct Known {
+    std::uint64_t generation = 0;
+    std::unordered_map<const c10::FunctionSchema*, const OpEffects*> effects{};
+  };
+  thread_local Known known;
+  static KnownEffects& all = KnownEffects::all();
+  if (const std::uint64_t now = all.generation(); now != known.generation) known = {now};
+  const OpEffects*& slot = known.effects[&op.schema()];
+  if (slot == nullptr) slot = &all.of(op);
   return *slot;
 }
 

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "run/torch/effects.h"
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <gtest/gtest.h>
+#include <torch/library.h>
 
 namespace lowtide::run {
 namespace {
@@ -62,6 +66,32 @@ TEST(OpEffects, DoNotReplayRecurrentNetsWithAStateOfTheirOwn) {
   EXPECT_FALSE(effects("aten::_cudnn_rnn").is_replayable);
   EXPECT_FALSE(effects("aten::_cudnn_rnn_backward").is_replayable);
   EXPECT_TRUE(effects("aten::convolution").is_replayable);
+}
+
+TEST(OpEffects, TakeNoCompositeForAView) {
+  for (const char* name : {"aten::view", "aten::t", "aten::as_strided", "aten::detach"}) {
+    EXPECT_TRUE(effects(name).is_view) << name;
+  }
+  // They copy where they have to.
+  for (const char* name : {"aten::reshape", "aten::contiguous", "aten::ravel"}) {
+    EXPECT_FALSE(effects(name).is_view) << name;
+  }
+  EXPECT_FALSE(effects("aten::to", "dtype").is_view);
+}
+
+TEST(OpEffects, OfAnOperatorThatIsDefinedAnewAreThoseOfTheNewOne) {
+  const auto define = [](const char* schema) {
+    auto library = std::make_unique<torch::Library>(torch::Library::FRAGMENT, "lowtide_test",
+                                                    std::nullopt, __FILE__, __LINE__);
+    library->def(schema);
+    return library;
+  };
+  auto library = define("again(Tensor x) -> Tensor");
+  EXPECT_EQ(effects("lowtide_test::again").arguments, std::vector{Effect::kReads});
+  library.reset();
+  library = define("again(Tensor(a!) x, Tensor y) -> ()");
+  EXPECT_EQ(effects("lowtide_test::again").arguments,
+            (std::vector{Effect::kWrites, Effect::kReads}));
 }
 
 TEST(OpEffects, FindMultiTensorOps) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "lowtide/errors.h"
 #include "run/torch/replay.h"
 #include "run/torch/storage_access.h"
 
@@ -154,6 +155,8 @@ void Guide::leave_step() {
 }
 
 bool Guide::wants_record() const {
+  // A step that leaves its plan can let go of nothing else.
+  if (!books_.rules.may_move) return true;
   if (!step_ || position_ >= step_->trace().ops().size()) return true;
   return step_->is_repeated(position_);
 }
@@ -400,12 +403,20 @@ std::vector<ValueP> Guide::repeat(const StepP& step, OpId op) {
     Books::Lock lock(books_);
     std::erase_if(missing, [](const ValueP& value) { return !value->is_ghost(); });
   };
-  try {
-    for (const ValueP& value : missing) restorer_.restore(value);
-  } catch (...) {
+  const auto give_up = [&] {
     forget_living();
     Books::Lock lock(books_);
     missing.clear();
+    ++counters_.skipped;
+  };
+  try {
+    for (const ValueP& value : missing) restorer_.restore(value);
+  } catch (const OutOfMemory&) {
+    // More is held than the plan knows of. It is made again when an op asks for it.
+    give_up();
+    return {};
+  } catch (...) {
+    give_up();
     throw;
   }
   forget_living();

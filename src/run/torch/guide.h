@@ -107,7 +107,8 @@ class Guide final : public BurialObserver {
   // bytes, so that it does no harm where the guess is wrong; the next op shows it.
   bool pass_view();
 
-  // What the plan wants done before the op of the tick. Throws what replays throw.
+  // What the plan wants done before the op of the tick, as far as there is room. Throws what else
+  // replays throw.
   void before_op(int tick);
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "run/torch/random_state.h"
 #include "run/torch/signature.h"
 #include "run/torch/storage_access.h"
 
@@ -44,12 +45,15 @@ bool QuietCall::add(const at::Tensor& tensor, Books::Lock& lock) {
 
 bool QuietCall::begin(const TensorPointers& arguments) {
   if (effects_.keeps_arguments || effects_.changes_storages) return false;
+  if (effects_.is_random) turn_ = turn_to_draw();
   use_.stream = books_.device().current_stream();
   Books::Lock lock(books_);
   books_.bury_dead(lock);
   Guide& guide = runtime_.guide();
   guide.catch_up();
   if (runtime_.is_capturing() || books_.rules.evict_everything) return false;
+  // What is not entered can only be moved.
+  if (!books_.rules.may_move) return false;
   if (!collect(arguments, lock) || !guide.expects_quiet(signature_)) return false;
   if (!guide.are_ready({use_.storages.data(), use_.storages.size()}, use_.stream)) return false;
   tick_ = guide.go_on();

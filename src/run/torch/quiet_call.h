@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <mutex>
+
 #include "run/torch/arguments.h"
 #include "run/torch/current_op.h"
 #include "run/torch/effects.h"
@@ -34,6 +36,8 @@ class QuietCall {
   Books& books_;
   const OpEffects& effects_;
   CurrentOp name_;
+  // Of a random op; see random_state.h.
+  std::unique_lock<std::mutex> turn_;
   QuietUse use_;
   std::uint64_t signature_;
   int tick_ = -1;

@@ -21,6 +21,12 @@ void set_state(at::Generator& generator, const at::Tensor& state) {
 
 }  // namespace
 
+std::unique_lock<std::mutex> turn_to_draw() {
+  // Never destroyed: threads may outlive static objects.
+  static std::mutex& mutex = *new std::mutex;
+  return std::unique_lock(mutex);
+}
+
 std::optional<RandomState> random_state_before(const torch::jit::Stack& stack, std::size_t first,
                                                c10::Device device) {
   RandomState result;
@@ -36,6 +42,7 @@ std::optional<RandomState> random_state_before(const torch::jit::Stack& stack, s
 
 RandomStateGuard::RandomStateGuard(const std::optional<RandomState>& state) {
   if (!state) return;
+  turn_ = turn_to_draw();
   before_ = RandomState{state->generator, {}};
   before_->state = state_of(before_->generator);
   set_state(before_->generator, state->state);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <mutex>
 #include <optional>
 
 #include <ATen/core/stack.h>
@@ -9,6 +10,11 @@
 #include "run/torch/value.h"
 
 namespace lowtide::run {
+
+// Held from before a random op's state is written down until the op has drawn, and while a replay
+// has put another state in force: what other threads draw must not come in between. Taken before
+// the books' lock, never under it.
+[[nodiscard]] std::unique_lock<std::mutex> turn_to_draw();
 
 // The state, before the call, of the generator that an op on this device will draw from: the one
 // among its arguments, else the device's default one. Nothing if it cannot be told.
@@ -24,6 +30,7 @@ class RandomStateGuard {
   RandomStateGuard& operator=(const RandomStateGuard&) = delete;
 
  private:
+  std::unique_lock<std::mutex> turn_;
   std::optional<RandomState> before_;
 };
 

@@ -42,13 +42,14 @@ class Replay {
   void run() {
     choose_storages();
     fill_storages();
+    // In force for the arguments too: torch makes other tensors in inference mode.
+    const SettingsGuard settings(*record_.settings);
     build_stack();
     // An op that returns several of its arguments needs them to outlive the call: torch takes them
     // off the stack before it puts references to them there as results.
     const torch::jit::Stack arguments = stack_;
     const CurrentOp name(record_.handle.schema().name());
     const RandomStateGuard random(record_.random);
-    const SettingsGuard settings(*record_.settings);
     record_.handle.redispatchBoxed(record_.keys, &stack_);
   }
 

@@ -8,6 +8,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/AutogradState.h>
+#include <c10/core/DefaultDtype.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
 
 namespace lowtide::run {
 namespace {
@@ -143,6 +145,9 @@ void change(const Settings& from, const Settings& to) {
   if (from.cuda_autocast_type != to.cuda_autocast_type) {
     at::autocast::set_autocast_dtype(at::kCUDA, static_cast<at::ScalarType>(to.cuda_autocast_type));
   }
+  if (from.default_type != to.default_type) {
+    c10::set_default_dtype(c10::scalarTypeToTypeMeta(static_cast<at::ScalarType>(to.default_type)));
+  }
   if (to.precisions.backend != PrecisionsOf::kNone) {
     change_precisions(from.precisions, to.precisions);
   }
@@ -165,6 +170,7 @@ Settings Settings::now(PrecisionsOf backend) {
       .threads = at::get_num_threads(),
       .cpu_autocast_type = static_cast<std::int16_t>(at::autocast::get_autocast_dtype(at::kCPU)),
       .cuda_autocast_type = static_cast<std::int16_t>(at::autocast::get_autocast_dtype(at::kCUDA)),
+      .default_type = static_cast<std::int16_t>(c10::get_default_dtype_as_scalartype()),
       .switches = switches_now(),
       .precisions = precisions_now(backend),
   };

@@ -36,6 +36,8 @@ struct Settings {
   std::int32_t threads = 0;
   std::int16_t cpu_autocast_type = 0;
   std::int16_t cuda_autocast_type = 0;
+  // Of what integers give where they are divided, say.
+  std::int16_t default_type = 0;
   std::uint16_t switches = 0;
   // Looked up only for ops that obey them, since that takes a while.
   Precisions precisions;
