@@ -3,10 +3,13 @@
 #include "policy/hybrid/copy_lane.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "base/random.h"
 
 namespace lowtide::policy {
 namespace {
@@ -78,6 +81,74 @@ RC_GTEST_PROP(CopyLane, FindsWhatASearchOverWholeSecondsFinds, ()) {
     std::fill(busy.begin() + static_cast<int>(taken.start),
               busy.begin() + static_cast<int>(taken.end), true);
   }
+}
+
+// The same as a lane, but for its speed: looks at each stretch.
+class SlowLane {
+ public:
+  CopyLane::Slot earliest(double from, double length) const {
+    double start = from;
+    for (const CopyLane::Slot& busy : busy_) {
+      if (busy.end > start && busy.start < start + length) start = busy.end;
+    }
+    return {start, start + length};
+  }
+  std::optional<CopyLane::Slot> latest_nearby(double by, double length, std::size_t most) const {
+    double end = by;
+    for (auto busy = busy_.rbegin(); busy != busy_.rend(); ++busy) {
+      if (busy->start >= by) continue;
+      if (busy->end <= end - length) break;
+      if (most-- == 0) return std::nullopt;
+      end = busy->start;
+    }
+    return CopyLane::Slot{end - length, end};
+  }
+  void take(CopyLane::Slot slot) {
+    const auto next = std::find_if(busy_.begin(), busy_.end(), [&](const CopyLane::Slot& busy) {
+      return busy.start >= slot.start;
+    });
+    busy_.insert(next, slot);
+    std::vector<CopyLane::Slot> joined;
+    for (const CopyLane::Slot& busy : busy_) {
+      if (!joined.empty() && joined.back().end >= busy.start) {
+        joined.back().end = busy.end;
+      } else {
+        joined.push_back(busy);
+      }
+    }
+    busy_ = joined;
+  }
+  std::size_t stretches() const { return busy_.size(); }
+
+ private:
+  std::vector<CopyLane::Slot> busy_;
+};
+
+TEST(CopyLane, WithManyStretchesFindsWhatLookingAtEachFinds) {
+  base::Random random(7);
+  CopyLane lane;
+  SlowLane slow;
+  for (int i = 0; i < 4000; ++i) {
+    const double bound = static_cast<double>(random.below(4000));
+    const double length = 0.25 * static_cast<double>(1 + random.below(i % 100 == 0 ? 200 : 6));
+    const CopyLane::Slot early = lane.earliest(bound, length);
+    ASSERT_EQ(early.start, slow.earliest(bound, length).start) << i;
+    const CopyLane::Slot late = lane.latest(bound, length);
+    ASSERT_EQ(late.end, slow.latest_nearby(bound, length, 1'000'000)->end) << i;
+    for (const std::size_t most : {std::size_t{2}, std::size_t{150}}) {
+      const auto nearby = lane.latest_nearby(bound, length, most);
+      const auto expected = slow.latest_nearby(bound, length, most);
+      ASSERT_EQ(nearby.has_value(), expected.has_value()) << i;
+      if (nearby) {
+        ASSERT_EQ(nearby->end, expected->end) << i;
+      }
+    }
+    const CopyLane::Slot taken = i % 3 == 0 ? late : early;
+    lane.take(taken);
+    slow.take(taken);
+  }
+  // Many blocks of them, or this shows nothing.
+  EXPECT_GT(slow.stretches(), 500U);
 }
 
 TEST(CopyLane, ASearchNearbyGivesUpAfterSoManyStretches) {

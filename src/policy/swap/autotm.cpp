@@ -17,7 +17,8 @@
 // otherwise. The paper has a third form, `static`, where a value lies in one tier for all its life
 // and ops read both: ops of a GPU do not, so that there is no such form here.
 //
-// Limits: with effort spent the best so far is taken. Needs HiGHS; without it only what fits anyway
+// Limits: with effort spent the best so far is taken; with form=asynchronous that may be none, and
+// the budget is refused. Needs HiGHS; without it only what fits anyway
 // is planned.
 #include <algorithm>
 #include <array>
@@ -32,6 +33,7 @@
 #include "policy/gap_writer.h"
 #include "policy/idle_gaps.h"
 #include "policy/option_reader.h"
+#include "policy/smallest_budget.h"
 #include "policy/storages_to_move.h"
 #include "solve/milp.h"
 
@@ -104,7 +106,7 @@ class Planner {
     if (least.peak_bytes > problem_.budget_bytes) {
       return Refusal{base::concat("with everything moved away the step still takes ",
                                   base::format_bytes(least.peak_bytes)),
-                     least.peak_bytes};
+                     may_wait() ? least.peak_bytes : plain.peak_bytes};
     }
     // What is not in the programme stays; if that is too much, the programme grows, and at last all
     // of the rest is moved.
@@ -112,6 +114,12 @@ class Planner {
     gaps_ = options_.gaps;
     for (int doubling = 0; doubling <= kDoublings; ++doubling, gaps_ *= 2) {
       if (auto written = solve(rest)) return finish_plan(problem_, "autotm", *std::move(written));
+    }
+    if (!may_wait()) {
+      return Refusal{base::concat("copies beside the ops alone do not make the step fit ",
+                                  base::format_bytes(problem_.budget_bytes),
+                                  problem_.is_stopped() ? "; the search was cut short" : ""),
+                     plain.peak_bytes};
     }
     gaps_ = options_.gaps;
     for (std::size_t i = gaps_; i < choices_.size(); ++i) {
@@ -127,11 +135,14 @@ class Planner {
            static_cast<double>(costs_.value(choice.gaps.front().value));
   }
 
+  // Whether moves for which the device waits may be in the plan.
+  bool may_wait() const { return options_.form != Form::kAsynchronous; }
+
   WrittenPlan write(const GapDecisions& decisions) const {
     return write_moves(problem_, lifetimes_, costs_, decisions);
   }
 
-  // Nothing if the step does not fit with the rest as decided.
+  // Nothing if the step does not fit with the rest as decided and moves of the form.
   std::optional<WrittenPlan> solve(const GapDecisions& rest) {
     find_ways();
     GapDecisions all = rest;
@@ -145,13 +156,15 @@ class Planner {
     add_links();
     solve::MilpOptions options = options_.solver;
     // It moves everything synchronously.
-    if (options_.form != Form::kAsynchronous) options.start = start_;
+    if (may_wait()) options.start = start_;
     options.should_stop = problem_.should_stop;
     const solve::MilpAnswer answer = solve::solve_milp(program_, options);
-    if (!answer.has_solution()) return synchronous;
-    WrittenPlan written = write(chosen(rest, answer.values));
-    return written.peak_bytes <= problem_.budget_bytes ? std::move(written)
-                                                       : std::move(synchronous);
+    if (answer.has_solution()) {
+      WrittenPlan written = write(chosen(rest, answer.values));
+      if (written.peak_bytes <= problem_.budget_bytes) return written;
+    }
+    if (!may_wait()) return std::nullopt;
+    return synchronous;
   }
 
   std::size_t in_programme() const { return std::min(gaps_, choices_.size()); }
@@ -161,7 +174,7 @@ class Planner {
     for (std::size_t i = 0; i < in_programme(); ++i) {
       Way synchronous{i, true, {}, 0};
       for (const IdleGap& gap : choices_[i].gaps) synchronous.windows.push_back(whole(gap));
-      if (options_.form != Form::kAsynchronous) ways_.push_back(std::move(synchronous));
+      if (may_wait()) ways_.push_back(std::move(synchronous));
       if (options_.form == Form::kSynchronous) continue;
       for (const double lead : kLeads) {
         Way way{i, false, {}, 0};
@@ -319,7 +332,17 @@ class Autotm final : public Policy {
  public:
   explicit Autotm(AutotmOptions options) : options_(std::move(options)) {}
   PlanOutcome plan(const Problem& problem) const override {
-    return Planner(problem, options_).plan();
+    PlanOutcome outcome = Planner(problem, options_).plan();
+    auto* refusal = std::get_if<Refusal>(&outcome);
+    if (refusal == nullptr || options_.form != Form::kAsynchronous) return outcome;
+    // How far copies beside the ops go, only they themselves tell.
+    refusal->smallest_budget_bytes = smallest_budget(
+        problem.budget_bytes, refusal->smallest_budget_bytes, [&](std::int64_t budget) {
+          Problem larger = problem;
+          larger.budget_bytes = budget;
+          return std::holds_alternative<Plan>(Planner(larger, options_).plan());
+        });
+    return outcome;
   }
 
  private:

@@ -83,6 +83,15 @@ TEST_F(Autotm, TheDeviceWaitsForSynchronousMovesOnly) {
   EXPECT_EQ(actions_of(step, "autotm", {{"form", "asynchronous"}}), actions_of(step, "autotm"));
 }
 
+// Without long ops nothing can be copied beside them.
+TEST_F(Autotm, AsynchronousMovesThatDoNotDoAreRefusedAndNotMadeSynchronous) {
+  std::string trace(kStep);
+  for (const char* device : {" device=10", " device=40"}) trace.erase(trace.find(device), 10);
+  const TestStep step(trace, 17);
+  EXPECT_EQ(smallest_budget_of(step, "autotm", {{"form", "asynchronous"}}), 20);
+  plan_of(step, "autotm", {{"form", "synchronous"}});
+}
+
 TEST_F(Autotm, WithAWideGapTheFirstAnswerIsGoodEnough) {
   std::string storages = "storage w 1 parameter start end pinned\nstorage g 1 gradient end\n";
   std::string forward;

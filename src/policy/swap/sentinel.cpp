@@ -24,6 +24,7 @@
 // Limits: one length for the whole step. What eager torch allocates it places by itself, so that
 // pools are for the simulator.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -174,8 +175,8 @@ class SentinelPlanner {
     Try result{length, least->peak_bytes, {}, 0};
     if (least->peak_bytes > problem_.budget_bytes) return result;
     RoomBelow room(problem_.budget_bytes, least->tick_bytes, costs_);
-    for (const GapDecisions& absence : absences) {
-      if (!room(if_it_stays(absence))) add(absence, result.decisions);
+    for (const std::size_t i : by_seconds_away(absences)) {
+      if (!room(if_it_stays(absences[i]))) add(absences[i], result.decisions);
     }
     result.shown_seconds = shown_seconds(intervals, result.decisions);
     return result;
@@ -225,7 +226,7 @@ class SentinelPlanner {
     return shown;
   }
 
-  // What may leave, the shortest absence first.
+  // What may leave.
   std::vector<GapDecisions> find_absences(const Intervals& intervals) const {
     std::vector<GapDecisions> absences;
     for (const GapGroup& group : groups_) {
@@ -233,11 +234,19 @@ class SentinelPlanner {
                                               : absence_over(intervals, group.gaps.front());
       if (!absence.swaps.empty()) absences.push_back(std::move(absence));
     }
-    std::stable_sort(absences.begin(), absences.end(),
-                     [&](const GapDecisions& a, const GapDecisions& b) {
-                       return seconds_away(a) < seconds_away(b);
-                     });
     return absences;
+  }
+
+  // The shortest absence first.
+  std::vector<std::size_t> by_seconds_away(const std::vector<GapDecisions>& absences) const {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < absences.size(); ++i) {
+      order.emplace_back(seconds_away(absences[i]), i);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::size_t> indices;
+    for (const auto& [seconds, i] : order) indices.push_back(i);
+    return indices;
   }
 
   GapDecisions absence_over(const Intervals& intervals, const IdleGap& gap) const {

@@ -30,6 +30,7 @@ GuidedStep::GuidedStep(CapturedStep step, Plan plan, const std::vector<Departure
       schedule_(*step_.trace, plan_) {
   find_repeated();
   find_holds();
+  find_dropped_dead();
   sort(departures);
   find_touched();
   find_quiet();
@@ -74,6 +75,15 @@ void GuidedStep::find_holds() {
     items.emplace_back(static_cast<std::uint32_t>(std::max(from, 0)), *hold);
   }
   holds_from_ = base::Grouped<Hold>(trace().ops().size() + 1, items);
+}
+
+void GuidedStep::find_dropped_dead() {
+  for (const Action& action : plan_.actions) {
+    const Drop* drop = std::get_if<Drop>(&action);
+    if (drop == nullptr) continue;
+    const plan::Tick tick = schedule_.lifetimes().tick_of(drop->op);
+    if (!schedule_.lifetimes().of(drop->value).exists_at(tick)) dropped_dead_.insert(drop->value);
+  }
 }
 
 void GuidedStep::sort(const std::vector<Departure>& departures) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "base/grouped.h"
@@ -75,12 +76,16 @@ class GuidedStep {
   // Moved values whose bytes have left by the end of this tick: what is let go at the same place in
   // every step leaves the same holes in memory, for the same blocks.
   std::span<const ValueId> departed_in(std::size_t tick) const { return departed_in_[tick]; }
+  // Whether the plan lets go of the value when the program has overwritten it or let go of it, so
+  // that only a replay can have brought it back.
+  bool is_dropped_dead(ValueId value) const { return dropped_dead_.contains(value); }
   // Values that stay alive past the program's last use of them, from this tick on.
   std::span<const Hold> holds_from(std::size_t tick) const { return holds_from_[tick]; }
 
  private:
   void find_repeated();
   void find_holds();
+  void find_dropped_dead();
   void sort(const std::vector<Departure>& departures);
   void find_touched();
   void find_quiet();
@@ -96,6 +101,7 @@ class GuidedStep {
   std::vector<bool> is_quiet_;
   // By op, and one more.
   std::vector<int> quiet_views_;
+  std::unordered_set<ValueId> dropped_dead_;
   base::Grouped<Hold> holds_from_;
   base::Grouped<ValueId> departed_in_;
 };

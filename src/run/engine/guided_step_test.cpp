@@ -76,6 +76,17 @@ TEST(GuidedStep, CanMakeAgainWhatThePlanDropsForGood) {
   EXPECT_FALSE(step.is_repeated(1));
 }
 
+TEST(GuidedStep, KnowsWhatThePlanDropsWhenItHasDied) {
+  const std::shared_ptr<const Trace> trace = small_trace();
+  const ValueId a = trace->writes(OpId{0}).front().value;
+  const ValueId b = trace->writes(OpId{1}).front().value;
+  const GuidedStep step = guided({lowtide::Run{.op = OpId{1}, .before = OpId{3}},
+                                  Drop{.value = b, .op = OpId{3}, .side = Drop::Side::kBefore},
+                                  Drop{.value = a, .op = OpId{0}}});
+  EXPECT_TRUE(step.is_dropped_dead(b)) << "op 2 has overwritten it";
+  EXPECT_FALSE(step.is_dropped_dead(a));
+}
+
 TEST(GuidedStep, KnowsTheLastReplayThatReadsWhatAnOpMade) {
   const GuidedStep step = guided({lowtide::Run{.op = OpId{0}, .before = OpId{3}},
                                   lowtide::Run{.op = OpId{1}, .before = OpId{3}},

@@ -39,6 +39,7 @@ void Guide::start(StepP step) {
   cells_.assign(step_->trace().storages().size(), nullptr);
   versions_.assign(step_->trace().storages().size(), 0);
   records_.assign(step_->trace().ops().size(), {});
+  dropped_dead_.clear();
   is_guess_.assign(step_->trace().storages().size(), false);
   guess_survivors();
   books_.observer = this;
@@ -145,6 +146,7 @@ void Guide::leave_step() {
   }
   cells_.clear();
   records_.clear();
+  dropped_dead_.clear();
   ghosts_.clear();
   held_ghosts_.clear();
   step_.reset();
@@ -296,6 +298,10 @@ void Guide::note_written(int tick) {
   for (const Use& written : step_->trace().writes(make_id<OpId>(static_cast<std::size_t>(tick)))) {
     const lowtide::Value& value = step_->trace().value(written.value);
     versions_[value.storage.slot()] = value.version;
+    const Cell* cell = cells_[value.storage.slot()];
+    if (cell != nullptr && step_->is_dropped_dead(written.value)) {
+      dropped_dead_[written.value] = cell->value;
+    }
   }
 }
 
@@ -316,6 +322,7 @@ bool Guide::switch_plan(std::uint64_t signature, std::size_t arguments) {
   if (found == plans_.end()) return false;
   forget_actions();
   for (std::size_t i = 0; i < cells_.size(); ++i) forget_guess(i);
+  dropped_dead_.clear();
   step_ = *found;
   cells_.resize(step_->trace().storages().size(), nullptr);
   versions_.resize(step_->trace().storages().size(), 0);
@@ -435,18 +442,27 @@ void Guide::keep_ghosts(std::vector<ValueP> ghosts, int held_until, std::int32_t
 
 void Guide::let_go_of(Ghosts& ghosts, int until, Books::Lock& lock) {
   const auto end = ghosts.upper_bound(until);
-  for (auto entry = ghosts.begin(); entry != end; ++entry) {
-    Value& ghost = *entry->second;
-    if (ghost.is_ghost() && ghost.is_resident() && ghost.pins == 0) {
-      books_.discard(books_.take_temporary(ghost, lock));
-    }
-  }
+  for (auto entry = ghosts.begin(); entry != end; ++entry) let_go_of(*entry->second, lock);
   ghosts.erase(ghosts.begin(), end);
+}
+
+void Guide::let_go_of(Value& ghost, Books::Lock& lock) {
+  if (!ghost.is_ghost() || !ghost.is_resident() || ghost.pins > 0) return;
+  books_.discard(books_.take_temporary(ghost, lock));
+}
+
+// Of a value that has died, a replay may have brought the bytes back: they go where the plan says,
+// since what it does next may need the room.
+void Guide::drop_dead(ValueId id, Books::Lock& lock) {
+  const auto known = dropped_dead_.find(id);
+  if (known == dropped_dead_.end()) return;
+  if (const ValueP ghost = known->second.lock()) let_go_of(*ghost, lock);
 }
 
 void Guide::drop(ValueId id, Books::Lock& lock) {
   const ValueP value = current(id);
-  if (!value || !value->is_resident()) return;
+  if (!value) return drop_dead(id, lock);
+  if (!value->is_resident()) return;
   if (!books_.drop_value(*value, lock)) ++counters_.skipped;
 }
 

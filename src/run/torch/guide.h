@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "run/engine/guided_step.h"
@@ -155,6 +156,8 @@ class Guide final : public BurialObserver {
   static std::vector<ValueP> missing_results(const Record& record);
   void keep_ghosts(std::vector<ValueP> ghosts, int held_until, std::int32_t last_reader);
   void let_go_of(Ghosts& ghosts, int until, Books::Lock& lock);
+  void let_go_of(Value& ghost, Books::Lock& lock);
+  void drop_dead(ValueId id, Books::Lock& lock);
   void release_after(int tick, Books::Lock& lock);
   void release(std::int32_t index, Books::Lock& lock);
   void move(const Move& move, Books::Lock& lock);
@@ -204,6 +207,8 @@ class Guide final : public BurialObserver {
   std::vector<std::pair<StorageId, c10::weak_intrusive_ptr<c10::StorageImpl>>> survivors_;
   // By op; only of those that the plan may repeat.
   std::vector<std::weak_ptr<Record>> records_;
+  // What the plan lets go of after its natural life, as far as it was made.
+  std::unordered_map<ValueId, std::weak_ptr<Value>> dropped_dead_;
   // Brought back for other replays before the op that comes, by the last of these among the plan's
   // actions; and those that the plan holds, by the last tick that it does.
   Ghosts ghosts_;
