@@ -41,6 +41,7 @@ class Impl {
 
  private:
   void apply();
+  void make_room();
   GuidanceOptions guidance_options() const;
   void add_guidance(SessionStats& stats);
   void add_spill(SessionStats& stats, run::Books::Lock& lock);
@@ -166,6 +167,7 @@ Impl::Impl(const SessionOptions& options)
   run::set_thread_managed(true);
   innermost = this;
   apply();
+  if (outer_ != nullptr) make_room();
   managed_.device.ledger().reset_peak();
   use_since_last_step();
   // Plans of a session around this one are for another budget.
@@ -201,6 +203,15 @@ Impl::~Impl() {
   }
   run::set_active_runtime(nullptr);
   managed_.device.remove();
+}
+
+// What the session around this one holds may be more than this one's budget. Where too little of it
+// can go, the first op will say so.
+void Impl::make_room() {
+  try {
+    managed_.device.ledger().keep_cap();
+  } catch (const OutOfMemory&) {
+  }
 }
 
 void Impl::apply() {
