@@ -338,6 +338,7 @@ std::string Impl::run_record(const std::string& title) {
         std::make_shared<const Trace>(captured(trace::is_name(title) ? title : "captured"));
     record.machine = machine_around(*record.trace, managed_.device, guidance_options());
     record.outside_bytes = outside_bytes(managed_, *record.trace);
+    if (record.budget_bytes > 0) record.online = user_capture_.deeds();
   }
   record.machine.name = machine_name(record.machine.name);
   return report::print_run_record(record);
