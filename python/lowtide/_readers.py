@@ -187,9 +187,22 @@ def _flattens(original):
     return flatten_parameters
 
 
+def _not_compiled(make):
+    """torch.compile would compile what stands in the place of Tensor.numpy, which it calls itself to
+    hand arrays out, and so on without end."""
+    @functools.wraps(make)
+    def made(original):
+        reader = make(original)
+        compiler = torch._C._dynamo.eval_frame
+        skip = compiler._FrameAction.SKIP
+        compiler.set_code_exec_strategy(reader.__code__, compiler._FrameExecStrategy(skip, skip))
+        return reader
+    return made
+
+
 def _install():
     for name in ("numpy", "__dlpack__"):
-        _patches.replace(torch.Tensor, name, _shares_tensor)
+        _patches.replace(torch.Tensor, name, _not_compiled(_shares_tensor))
     _patches.replace(torch.Tensor, "__cuda_array_interface__", _shares_array)
     _patches.replace(torch.Tensor, "data_ptr", _tells_address)
     # Other libraries take addresses by it without a word of Python; without it they ask __dlpack__.
