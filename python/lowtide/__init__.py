@@ -13,8 +13,8 @@ from . import _library
 _library.library()
 
 # Each adds its patches.
-from . import (_compiled, _distributed, _graphs, _readers, _safetensors, _steps,  # noqa: E402
-               _threads)
+from . import (_compiled, _distributed, _graphs, _profiler, _readers, _safetensors,  # noqa: E402
+               _steps, _threads)
 from ._budget import budget, disable, enable  # noqa: E402
 from ._decompose import (DecompositionReport, LayerReport, decompose,  # noqa: E402
                          load_decomposed, merge)

@@ -42,7 +42,9 @@ class _Measured:
         self._share = share
         self._options = options
         self._steps = 0
-        self.session = _session.Session(**options)
+        # It sees all ops: the budget may be less than what is there already, which then has to go.
+        self._measuring = _session.Session(**options | {"step_aside": False})
+        self.session = self._measuring
         _steps.add_observer(self._after_step)
 
     def _after_step(self, session):
@@ -53,13 +55,14 @@ class _Measured:
             return
         _steps.remove_observer(self._after_step)
         peak = session.stats()["peak_bytes"]
-        session.close()
         self.session = _session.Session(budget=f"{int(peak * self._share)}B", **self._options)
+        self._measuring.leave_account_to(self.session)
 
     def close(self):
         with contextlib.suppress(ValueError):
             _steps.remove_observer(self._after_step)
         self.session.close()
+        self._measuring.close()
 
 
 class _Fixed:
@@ -108,7 +111,8 @@ class budget(contextlib.ContextDecorator):  # pylint: disable=invalid-name
 
     def __exit__(self, kind, *_):
         opened, self._opened = self._opened, None
-        if kind is not None:
+        # In a forked process it is not.
+        if kind is not None and opened.session.is_open:
             opened.session.end_step(failed=True)
         opened.close()
         return False

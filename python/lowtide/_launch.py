@@ -124,16 +124,23 @@ def run(arguments):
     except (ValueError, OSError, RuntimeError) as error:
         print(f"{prefix()}: {error}", file=sys.stderr)
         return 2
+    process = os.getpid()
     try:
         _run_script(options)
     finally:
-        _budget.disable()
-        if options.stats:
-            # In one piece: ranks share the stream.
-            sys.stderr.write(f"{prefix()}: {describe(_session.memory_stats())}\n")
-        if _wants_report(options):
-            _write_reports(options)
+        # Processes that the script forks end here too.
+        if os.getpid() == process:
+            _end(options)
     return 0
+
+
+def _end(options):
+    _budget.disable()
+    if options.stats:
+        # In one piece: ranks share the stream.
+        sys.stderr.write(f"{prefix()}: {describe(_session.memory_stats())}\n")
+    if _wants_report(options):
+        _write_reports(options)
 
 
 def program():

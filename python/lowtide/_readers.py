@@ -124,6 +124,20 @@ def _reads_storage(original):
     return reader
 
 
+def _takes_storage(original):
+    """set_() looks at the bytes of a storage that it is given."""
+    @functools.wraps(original)
+    def reader(self, *arguments, **options):
+        with contextlib.ExitStack() as held:
+            for value in (*arguments, *options.values()):
+                if isinstance(value, torch.TypedStorage):
+                    value = value._untyped_storage
+                if isinstance(value, torch.UntypedStorage):
+                    held.enter_context(_storage_held(value))
+            return original(self, *arguments, **options)
+    return reader
+
+
 class _Writer:
     """A zip file being written by torch.save, which reads each storage when its turn comes: so no
     more than one of them has to be on the device for that."""
@@ -153,6 +167,17 @@ def _saves(original):
     return save
 
 
+def _reads_module(original):
+    """All that the module has, by its addresses at once: writers and exporters in C++."""
+    @functools.wraps(original)
+    def writer(module, *arguments, **options):
+        tensors = ([*module.parameters(), *module.buffers()]
+                   if isinstance(module, torch.nn.Module) and not is_passing() else ())
+        with _session.opaque(tensors):
+            return original(module, *arguments, **options)
+    return writer
+
+
 def _flattens(original):
     """cuDNN's recurrent layers compare addresses of weights and do not keep them."""
     @functools.wraps(original)
@@ -162,9 +187,22 @@ def _flattens(original):
     return flatten_parameters
 
 
+def _not_compiled(make):
+    """torch.compile would compile what stands in the place of Tensor.numpy, which it calls itself to
+    hand arrays out, and so on without end."""
+    @functools.wraps(make)
+    def made(original):
+        reader = make(original)
+        compiler = torch._C._dynamo.eval_frame
+        skip = compiler._FrameAction.SKIP
+        compiler.set_code_exec_strategy(reader.__code__, compiler._FrameExecStrategy(skip, skip))
+        return reader
+    return made
+
+
 def _install():
     for name in ("numpy", "__dlpack__"):
-        _patches.replace(torch.Tensor, name, _shares_tensor)
+        _patches.replace(torch.Tensor, name, _not_compiled(_shares_tensor))
     _patches.replace(torch.Tensor, "__cuda_array_interface__", _shares_array)
     _patches.replace(torch.Tensor, "data_ptr", _tells_address)
     # Other libraries take addresses by it without a word of Python; without it they ask __dlpack__.
@@ -180,8 +218,14 @@ def _install():
                  "cpu", "cuda", "is_shared", "is_pinned", "_share_fd_cpu_", "_share_filename_cpu_",
                  "_share_cuda_", "_byteswap"):
         _patches.replace(torch.UntypedStorage, name, _reads_storage)
+    _patches.replace(torch.Tensor, "set_", _takes_storage)
     for name in ("_save", "_legacy_save"):
         _patches.replace(torch.serialization, name, _saves)
+    for owner in (torch.jit.ScriptModule, torch.jit.RecursiveScriptModule):
+        for name in ("save", "save_to_buffer"):
+            _patches.replace(owner, name, _reads_module)
+    _patches.when_imported(
+        "torch.onnx", lambda module: _patches.replace(module, "export", _reads_module))
     _patches.replace(torch.nn.RNNBase, "flatten_parameters", _flattens)
 
 

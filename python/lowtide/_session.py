@@ -39,12 +39,25 @@ class Session:
         self._pointer = pointer
         self.thread = threading.get_ident()
         self._is_reported = self._is_to_be_named = report
+        self._is_remembered = True
         if report:
             self.capture_next_step()
         if not _open_sessions:
-            for install, _ in _patches:
-                install()
+            self._install_patches()
         _open_sessions.append(self)
+
+    def _install_patches(self):
+        installed = []
+        try:
+            for install, remove in _patches:
+                install()
+                installed.append(remove)
+        except BaseException:
+            for remove in reversed(installed):
+                remove()
+            pointer, self._pointer = self._pointer, None
+            _library.call("lowtide_close", pointer)
+            raise
 
     def close(self):
         """Brings everything back and ends the budget. Does nothing the second time."""
@@ -52,16 +65,30 @@ class Session:
             return
         if current() is not self:
             raise _library.Error("sessions must be closed in the reverse order of their opening")
-        _last_stats.clear()
-        _last_stats.update(self.stats())
-        if self._is_reported:
-            _report.remember(self)
+        if self._is_remembered:
+            _last_stats.clear()
+            _last_stats.update(self.stats())
+            if self._is_reported:
+                _report.remember(self)
         _open_sessions.pop()
         if not _open_sessions:
             for _, remove in reversed(_patches):
                 remove()
         pointer, self._pointer = self._pointer, None
         _library.call("lowtide_close", pointer)
+
+    @property
+    def is_open(self):
+        return self._pointer is not None
+
+    def leave_account_to(self, other):
+        """When both have ended, only what the other one did is remembered."""
+        self._is_remembered = False
+        other.reset_peaks()
+
+    def forget(self):
+        """In a forked process: the session is the parent's, and there is nothing to close."""
+        self._pointer = None
 
     def _call(self, name, *arguments):
         if self._pointer is None:
@@ -137,6 +164,8 @@ class Session:
 
 def forget():
     """In a forked process: the sessions are the parent's."""
+    for session in _open_sessions:
+        session.forget()
     _open_sessions.clear()
     for _, remove in reversed(_patches):
         remove()
@@ -171,6 +200,14 @@ def hold(*tensors):
         # The session may have been closed inside: then nothing is held any more.
         for tensor in held if session and session is current() else ():
             session.release(tensor)
+
+
+@contextlib.contextmanager
+def opaque(tensors):
+    """See Session; does nothing where there is no session."""
+    session = current()
+    with session.opaque(tensors) if session else contextlib.nullcontext():
+        yield
 
 
 def end_step():

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/findings.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lowtide::report {
@@ -37,6 +38,22 @@ json alternatives_json(const std::vector<Alternative>& alternatives) {
     list.push_back(std::move(entry));
   }
   return list;
+}
+
+// What the online rule did in the step, in all.
+json online_json(const Study& study) {
+  using Kind = plan::OnlineDeed::Kind;
+  const auto count = [&](Kind kind) {
+    return std::count_if(study.record.online->begin(), study.record.online->end(),
+                         [&](const plan::OnlineDeed& deed) { return deed.kind == kind; });
+  };
+  double replay_seconds = 0;
+  for (const plan::OnlineDeed& deed : *study.record.online) replay_seconds += deed.seconds;
+  return {{"drops", count(Kind::kDrop)},
+          {"moves", count(Kind::kMove)},
+          {"fetches", count(Kind::kFetch)},
+          {"replays", count(Kind::kReplay)},
+          {"replay_seconds", replay_seconds}};
 }
 
 }  // namespace
@@ -78,6 +95,7 @@ json summary_json(const Findings& findings) {
   for (const Advice& advice : findings.advice) {
     summary["advice"].push_back({{"title", advice.title}, {"reason", advice.reason}});
   }
+  if (study.record.online) summary["online"] = online_json(study);
   if (study.refusal) {
     summary["reason"] = study.refusal->reason;
     summary["smallest_budget_bytes"] = study.refusal->smallest_budget_bytes;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/names.h"
+#include "report/online_memory.h"
 #include "report/step_data.h"
 
 namespace lowtide::report {
@@ -53,6 +54,20 @@ json storages_json(const Findings& findings, std::size_t most, Names& names) {
                     story.replay_seconds * 1e6, story.reason});
   }
   return rows;
+}
+
+// The run itself, where the online rule kept the budget.
+json online_json(const Study& study, const PageDetail& detail, Names& names) {
+  if (!study.record.online) return nullptr;
+  const Timeline kept = memory_under_online_rule(study);
+  double peak_seconds = 0;
+  for (const TickUse& tick : kept.ticks) {
+    if (tick.op == kept.peak_op) peak_seconds = tick.start_seconds;
+  }
+  return {{"us", kept.seconds * 1e6},
+          {"peakBytes", kept.peak_bytes},
+          {"peak", {{"at", peak_seconds * 1e6}}},
+          {"memory", memory_data(kept, detail.samples, names)}};
 }
 
 json alternatives_json(const std::vector<Alternative>& alternatives) {
@@ -103,6 +118,7 @@ json page_data(const Findings& findings, const PageDetail& detail) {
             {"causes", words_json<StallCause>(kStallCauses)},
             {"plain", step_data(study.plain, findings.plain_peak, detail, names)},
             {"planned", nullptr},
+            {"online", online_json(study, detail, names)},
             {"storages", storages_json(findings, detail.storages, names)},
             {"prices", alternatives_json(findings.prices)},
             {"policies", alternatives_json(findings.policies)},

@@ -6,7 +6,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { head, plain, planned, kinds, phases, causes } = data;
+  const { head, plain, planned, online, kinds, phases, causes } = data;
   const after = planned || plain;
   const GIB = 2 ** 30;
   // From the bottom of the stack: what stays for the whole step lies below what comes and goes.
@@ -208,7 +208,7 @@
   // --- Head --------------------------------------------------------------------------------------
   const BASIS = {
     carried_out: ["as the run did it", "The plan is the one that the run carried out; its memory and times here are the simulator's."],
-    predicted: ["prediction", "The run was kept within its budget by the online rule and had no plan. What is shown after the budget is what policy \u201c" + head.policy + "\u201d would make of the same step: a prediction, not what happened."],
+    predicted: ["prediction", "The run was kept within its budget by the online rule and had no plan. What is shown after the budget is what policy \u201c" + head.policy + "\u201d would make of the same step: a prediction, not what happened." + (head.online ? " What the rule did with each storage stands under \u201cStorages\u201d." : "")],
     simulated: ["simulated", "Memory and times are the simulator's, from the recorded step."],
     plain: ["no budget", "The step as it is, with nothing moved or recomputed."],
     refused: ["does not fit", "No plan keeps this budget, so only the plain step is shown: " + (head.reason || "") + "."],
@@ -340,6 +340,7 @@
   function drawMemory() {
     const before = memoryChart(plain, planned ? "Before: the plain step" : "The plain step");
     const shown = planned ? memoryChart(planned, "After: under the plan of " + planned.policy + (head.basis === "predicted" ? " (prediction)" : "")) : null;
+    const kept = online ? memoryChart(online, "The run: what the online rule left on the device") : null;
     const legend = make("div", { class: "legend" }, ...STACK.filter(kind => [plain, after].some(step => step.memory.kinds[kind].some(n => n > 0)))
       .map(kind => make("button", { "data-kind": kinds[kind], title: "Show or hide", onclick: event => {
         if (hidden.has(kind)) hidden.delete(kind); else hidden.add(kind);
@@ -348,18 +349,18 @@
       } }, make("i", { class: "k" + kind }), kinds[kind])),
       make("span", { class: "entry soft" }, "strip below:"), ...phases.map((phase, i) => make("span", { class: "entry" }, make("i", { class: "p" + i }), phase)));
     const controls = make("div", { class: "controls" });
-    if (shown) {
-      const pick = { both: [1, 1], before: [1, 0], after: [0, 1] };
-      const buttons = Object.entries(pick).map(([name, [b, a]]) => make("button", { "data-show": name, "aria-pressed": name === "both", onclick: event => {
-        before.style.display = b ? "" : "none";
-        shown.style.display = a ? "" : "none";
+    const charts = Object.entries({ before, run: kept, after: shown }).filter(([, chart]) => chart);
+    if (charts.length > 1) {
+      const buttons = ["all", ...charts.map(([name]) => name)].map(wanted => make("button", { "data-show": wanted, "aria-pressed": wanted === "all", onclick: event => {
+        for (const [name, chart] of charts) chart.style.display = ["all", name].includes(wanted) ? "" : "none";
         for (const button of buttons) button.setAttribute("aria-pressed", button === event.currentTarget);
-      } }, name));
+      } }, wanted));
       controls.append(...buttons);
     }
     controls.append(make("span", { class: "gap" }), make("span", { class: "soft hint" }, "drag to zoom, double click to go back"),
       make("button", { id: "zoom-in", onclick: () => zoomBy(0.6) }, "+"), make("button", { id: "zoom-out", onclick: () => zoomBy(1 / 0.6) }, "\u2212"), resetButton);
-    section("memory", "Memory over time", null, controls, legend, before, shown);
+    section("memory", "Memory over time", online ? "\u201cThe run\u201d is the plain step less what the online rule had sent away at each op of it; what ops take that run again is not in it." : null,
+      controls, legend, ...charts.map(([, chart]) => chart));
   }
 
   // --- Lanes -------------------------------------------------------------------------------------
@@ -494,6 +495,12 @@
     fill();
     return [make("div", { class: "controls" }, filter, more), make("div", { class: "scroll" }, make("table", { id }, make("thead", {}, make("tr", {}, ...headCells)), body))];
   }
+  // Of a run without a plan the table says what happened, not what the charts predict.
+  function onlineWords() {
+    const { drops, moves, fetches, replays, replay_seconds } = head.online, many = (n, one, more) => round(n, 0) + " " + (n === 1 ? one : more);
+    return "What the online rule did with the large ones in the recorded step, and why: " + many(drops, "drop", "drops") + ", " + many(moves, "move", "moves") + " to the host, " + many(fetches, "fetch", "fetches") + " from there, " + many(replays, "op", "ops") + " run again in " + time(replay_seconds * 1e6)
+      + ". \u201cRecompute\u201d is what the rule took that to cost when it first sent the storage away (of one that stayed: the ops that would have had to run again), \u201cmove\u201d the copy out and back, \u201cidle\u201d the longest time between two uses, \u201cwaited for\u201d its copies by the link\u2019s measured speed: the rule copies when an op waits for it.";
+  }
   function drawStorages() {
     const columns = [
       ["storage", r => nameOf(r[0]), r => nameOf(r[0]), "name"], ["layer", r => nameOf(r[1]), r => nameOf(r[1]), "name"],
@@ -501,7 +508,7 @@
       ["what was done", r => nameOf(r[4]), r => nameOf(r[4])], ["recompute", r => r[5], r => time(r[5]), "number"], ["move", r => r[6], r => time(r[6]), "number"],
       ["idle", r => r[7], r => time(r[7]), "number"], ["waited for", r => r[9], r => (r[9] > 0 ? time(r[9]) : r[8] > 0 ? "hidden" : "\u2013"), "number"], ["why", r => r[11], r => sentence(r[11]), "why"],
     ];
-    section("storages", "Storages", "The large ones: what was done with each and why. \u201cRecompute\u201d is the time of the ops that would have to run again at its next use, \u201cmove\u201d that of the copy out and back, \u201cidle\u201d the longest time between two uses, \u201cwaited for\u201d what the device lost to its copies.",
+    section("storages", "Storages", head.online ? onlineWords() : "The large ones: what was done with each and why. \u201cRecompute\u201d is the time of the ops that would have to run again at its next use, \u201cmove\u201d that of the copy out and back, \u201cidle\u201d the longest time between two uses, \u201cwaited for\u201d what the device lost to its copies.",
       ...sortableTable("storage-table", columns, data.storages, 30)).classList.add("long");
   }
 

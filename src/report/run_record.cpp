@@ -9,6 +9,7 @@
 #include "base/json_reader.h"
 #include "cost/machine_file.h"
 #include "plan/json.h"
+#include "report/online_deeds.h"
 #include "trace/json.h"
 
 namespace lowtide::report {
@@ -79,6 +80,9 @@ RunRecord parse_run_record(std::string_view text) {
   if (!plan.is_null()) {
     record.plan = plan::parse_json(plan.dump(), {.trace = record.trace, .machine = record.machine});
   }
+  if (in.has("online") && !document.at("online").is_null()) {
+    record.online = parse_online_deeds(in, *record.trace);
+  }
   record.statistics = checked_statistics(document);
   record.step_seconds = checked_seconds(document);
   return record;
@@ -96,12 +100,14 @@ std::string print_run_record(const RunRecord& record) {
                 {"trace", json::parse(trace::print_json(*record.trace))},
                 {"machine", json::parse(cost::print_machine(record.machine))},
                 {"plan", nullptr},
+                {"online", nullptr},
                 {"statistics", record.statistics},
                 {"step_seconds", record.step_seconds}};
   if (record.plan) {
     const Problem problem{.trace = record.trace, .machine = record.machine};
     document["plan"] = json::parse(plan::print_json(*record.plan, problem));
   }
+  if (record.online) document["online"] = online_deeds_json(*record.online);
   return document.dump() + "\n";
 }
 

@@ -14,6 +14,7 @@
 #include "lowtide/machine.h"
 #include "lowtide/plan.h"
 #include "lowtide/trace.h"
+#include "plan/online_deed.h"
 
 namespace lowtide::report {
 
@@ -35,6 +36,8 @@ struct RunRecord {
   Machine machine;
   // The plan that was carried out; none for the online rule.
   std::optional<Plan> plan;
+  // What the online rule did in this very step, in order; nothing where that is not known.
+  std::optional<std::vector<plan::OnlineDeed>> online;
   // False for a step that nobody ran under a budget: a trace from a file. Not written.
   bool was_run = true;
   // SessionStats by its names: an object of numbers and strings.

@@ -51,6 +51,56 @@ TEST(RunRecord, WithoutAPlanHasNull) {
   EXPECT_FALSE(parse_run_record(text).plan);
 }
 
+RunRecord online_record() {
+  using Deed = plan::OnlineDeed;
+  RunRecord record = test_record();
+  record.online = {
+      {.kind = Deed::Kind::kDrop,
+       .storage = StorageId{1},
+       .op = OpId{3},
+       .price = {.drop_seconds = 0.5, .move_seconds = {}, .unused_seconds = 2}},
+      {.kind = Deed::Kind::kReplay, .storage = StorageId{1}, .op = OpId{4}, .seconds = 3},
+      {.kind = Deed::Kind::kMove,
+       .storage = StorageId{0},
+       .op = OpId{5},
+       .price = {.drop_seconds = {}, .move_seconds = 4, .unused_seconds = 1},
+       .is_copied = true},
+      {.kind = Deed::Kind::kFetch, .storage = StorageId{0}, .op = OpId{5}}};
+  return record;
+}
+
+TEST(RunRecord, HasWhatTheOnlineRuleDidOrNull) {
+  const RunRecord record = online_record();
+  EXPECT_EQ(parse_run_record(print_run_record(record)).online, record.online);
+  EXPECT_TRUE(json::parse(print_run_record(test_record())).at("online").is_null());
+  EXPECT_FALSE(parse_run_record(print_run_record(test_record())).online);
+  json older = json::parse(print_run_record(test_record()));
+  older.erase("online");
+  EXPECT_FALSE(parse_run_record(older.dump()).online);
+}
+
+TEST(RunRecord, BadDeedsOfTheOnlineRuleAreNamed) {
+  struct Case {
+    const char* field;
+    json value;
+    const char* fault;
+  };
+  const Case cases[] = {
+      {"do", "forget",
+       "run.online[0].do: expected drop, move, fetch, replay or away, found forget"},
+      {"storage", 6, "run.online[0].storage: expected a number below 6, found 6"},
+      {"storage", -1, "run.online[0].storage: expected a number below 6, found -1"},
+      {"op", 6, "run.online[0].op: expected a number below 6, found 6"},
+      {"drop_seconds", -1, "run.online[0].drop_seconds: expected a time"},
+      {"unused_seconds", "long", "run.online[0].unused_seconds: expected a number"},
+  };
+  for (const Case& bad : cases) {
+    json document = json::parse(print_run_record(online_record()));
+    document["online"][0][bad.field] = bad.value;
+    EXPECT_THAT(fault_of(document.dump()), testing::HasSubstr(bad.fault)) << bad.field;
+  }
+}
+
 TEST(RunRecord, BadFieldsAreNamed) {
   struct Case {
     const char* field;

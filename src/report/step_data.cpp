@@ -32,29 +32,6 @@ std::size_t group_size(std::size_t count, std::size_t most) {
   return std::max<std::size_t>((count + most - 1) / std::max<std::size_t>(most, 1), 1);
 }
 
-json memory_json(const Timeline& timeline, std::size_t most, Names& names) {
-  json starts = json::array(), ops = json::array(), kinds = json::array();
-  for (std::size_t k = 0; k < kStorageKinds; ++k) kinds.push_back(json::array());
-  const std::int64_t unit = unit_for(timeline.peak_bytes);
-  const std::size_t group = group_size(timeline.ticks.size(), most);
-  for (std::size_t first = 0; first < timeline.ticks.size(); first += group) {
-    const auto begin = timeline.ticks.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto end = timeline.ticks.begin() +
-                     static_cast<std::ptrdiff_t>(std::min(first + group, timeline.ticks.size()));
-    const TickUse& fullest = *std::max_element(
-        begin, end, [](const auto& a, const auto& b) { return a.total_bytes() < b.total_bytes(); });
-    starts.push_back(micros(begin->start_seconds));
-    ops.push_back(names.op(fullest.op));
-    for (std::size_t k = 0; k < kStorageKinds; ++k) {
-      kinds[k].push_back((fullest.bytes[k] + unit / 2) / unit);
-    }
-  }
-  return {{"unit", unit},
-          {"start", std::move(starts)},
-          {"op", std::move(ops)},
-          {"kinds", std::move(kinds)}};
-}
-
 // Bars of one lane: [start, end, name or op, kind or bytes, how many].
 json works_json(const std::vector<sim::Work>& works, std::size_t most, Names& names) {
   json bars = json::array();
@@ -182,6 +159,29 @@ std::vector<Gap> gaps_of(const SimulatedStep& step) {
   return gaps;
 }
 
+json memory_data(const Timeline& timeline, std::size_t most, Names& names) {
+  json starts = json::array(), ops = json::array(), kinds = json::array();
+  for (std::size_t k = 0; k < kStorageKinds; ++k) kinds.push_back(json::array());
+  const std::int64_t unit = unit_for(timeline.peak_bytes);
+  const std::size_t group = group_size(timeline.ticks.size(), most);
+  for (std::size_t first = 0; first < timeline.ticks.size(); first += group) {
+    const auto begin = timeline.ticks.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = timeline.ticks.begin() +
+                     static_cast<std::ptrdiff_t>(std::min(first + group, timeline.ticks.size()));
+    const TickUse& fullest = *std::max_element(
+        begin, end, [](const auto& a, const auto& b) { return a.total_bytes() < b.total_bytes(); });
+    starts.push_back(micros(begin->start_seconds));
+    ops.push_back(names.op(fullest.op));
+    for (std::size_t k = 0; k < kStorageKinds; ++k) {
+      kinds[k].push_back((fullest.bytes[k] + unit / 2) / unit);
+    }
+  }
+  return {{"unit", unit},
+          {"start", std::move(starts)},
+          {"op", std::move(ops)},
+          {"kinds", std::move(kinds)}};
+}
+
 json step_data(const SimulatedStep& step, const Peak& peak, const PageDetail& detail,
                Names& names) {
   const Timeline& timeline = step.timeline;
@@ -195,7 +195,7 @@ json step_data(const SimulatedStep& step, const Peak& peak, const PageDetail& de
           {"recomputeUs", micros(timeline.recompute_seconds)},
           {"replays", timeline.replays},
           {"stalls", std::move(stalls)},
-          {"memory", memory_json(timeline, detail.samples, names)},
+          {"memory", memory_data(timeline, detail.samples, names)},
           {"works", works_json(step.log.works, detail.bars, names)},
           {"links", links_json(step, detail.bars, names)},
           {"gaps", gaps_json(step, detail.bars / 2, names)},

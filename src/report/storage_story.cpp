@@ -18,6 +18,7 @@ namespace {
 using base::concat;
 using base::format_seconds;
 using Fate = StorageStory::Fate;
+using Deed = plan::OnlineDeed;
 
 // Goes through plan and log of a study once, and keeps what concerns each storage.
 class Storyteller {
@@ -29,6 +30,10 @@ class Storyteller {
       stories_[i].bytes = cost::device_bytes(trace_.storages()[i], study.machine());
     }
     find_idle_times();
+    if (study.record.online) {
+      count_deeds();
+      return;
+    }
     count_actions();
     add_times();
   }
@@ -43,7 +48,7 @@ class Storyteller {
       return std::pair(rank(a), a.bytes) > std::pair(rank(b), b.bytes);
     });
     if (stories_.size() > most) stories_.resize(most);
-    const RecomputePrices prices(study_.after());
+    const RecomputePrices prices(study_.record.online ? study_.plain : study_.after());
     for (StorageStory& story : stories_) explain(story, prices);
     return std::move(stories_);
   }
@@ -114,6 +119,38 @@ class Storyteller {
     if (is_recomputed && !is_moved) story.fate = Fate::kRecomputed;
   }
 
+  // The rule copies when there is no other room, or when an op waits: nothing of that is hidden.
+  void count_deeds() {
+    for (const Deed& deed : *study_.record.online) {
+      StorageStory& story = stories_[deed.storage.slot()];
+      const bool is_eviction = deed.kind == Deed::Kind::kDrop || deed.kind == Deed::Kind::kMove;
+      if (is_eviction && !story.price) story.price = deed.price;
+      if (deed.kind == Deed::Kind::kDrop) ++story.drops;
+      if (deed.kind == Deed::Kind::kMove) ++story.moves;
+      if (deed.kind == Deed::Kind::kFetch) ++story.fetches;
+      if (deed.kind == Deed::Kind::kReplay) ++story.replays;
+      story.replay_seconds += deed.seconds;
+      story.copy_seconds += copy_seconds(deed);
+    }
+    for (StorageStory& story : stories_) {
+      story.exposed_seconds = story.copy_seconds;
+      set_fate(story);
+      if (story.fate == Fate::kKept && story.drops > 0) story.fate = Fate::kDropped;
+    }
+    for (const Deed& deed : *study_.record.online) {
+      if (deed.kind == Deed::Kind::kAway) stories_[deed.storage.slot()].fate = Fate::kMoved;
+    }
+  }
+
+  double copy_seconds(const Deed& deed) const {
+    if (study_.machine().tiers.empty()) return 0;
+    const Tier& host = study_.machine().tiers.front();
+    const std::int64_t bytes = trace_.storage(deed.storage).bytes;
+    if (deed.kind == Deed::Kind::kFetch) return cost::read_seconds(host, bytes);
+    const bool is_copied = deed.kind == Deed::Kind::kMove && deed.is_copied;
+    return is_copied ? cost::write_seconds(host, bytes) : 0;
+  }
+
   // The version that is there in the longest idle time.
   ValueId idle_value(const StorageStory& story) const {
     ValueId found;
@@ -136,7 +173,36 @@ class Storyteller {
       const ValueId value = idle_value(story);
       if (value.valid()) story.recompute_seconds = prices.of(value, story.idle_until);
     }
-    story.reason = reason_for(story);
+    if (story.price) story.recompute_seconds = story.price->drop_seconds;
+    story.reason = study_.record.online ? reason_of_the_rule(story) : reason_for(story);
+  }
+
+  std::string reason_of_the_rule(const StorageStory& story) const {
+    if (story.fate == Fate::kKept) return reason_to_leave(story);
+    std::string words = story.price ? words_of_price(*story.price) : "away when the step began";
+    if (story.replays > 0) {
+      words += concat("; running again took ", format_seconds(story.replay_seconds));
+    }
+    const bool is_back = story.replays + story.fetches > 0;
+    return is_back ? words : words + "; not asked for again in this step";
+  }
+
+  static std::string words_of_price(const plan::EvictionPrice& price) {
+    std::string words =
+        concat("unused for ", format_seconds(price.unused_seconds), " when room was needed");
+    if (price.move_seconds) {
+      words += concat("; moving was taken to cost ", format_seconds(*price.move_seconds));
+    }
+    if (!price.drop_seconds) return words + ", and it cannot be recomputed";
+    return concat(words, price.move_seconds ? ", " : "; ", "recomputing ",
+                  format_seconds(*price.drop_seconds));
+  }
+
+  std::string reason_to_leave(const StorageStory& story) const {
+    if (study_.record.online->empty()) return "there was room for all";
+    if (story.idle_seconds <= 0) return "never idle between its uses";
+    return concat("idle for ", format_seconds(story.idle_seconds),
+                  " at most; others were cheaper for their size, or longer unused");
   }
 
   std::string reason_for(const StorageStory& story) const {
@@ -155,6 +221,8 @@ class Storyteller {
       case Fate::kBoth:
         return concat(words_of_copies(story), "; at another time running again took ",
                       format_seconds(story.replay_seconds));
+      case Fate::kDropped:
+        return "not asked for again";
     }
     return "";
   }
@@ -204,6 +272,8 @@ std::string_view to_string(StorageStory::Fate fate) {
       return "moved and recomputed";
     case Fate::kEncoded:
       return "encoded";
+    case Fate::kDropped:
+      return "dropped";
   }
   return "unknown";
 }

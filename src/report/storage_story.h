@@ -7,13 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "plan/online_deed.h"
 #include "report/study.h"
 
 namespace lowtide::report {
 
-// What became of one storage, and the figures that say why.
+// What became of one storage, and the figures that say why: under a plan by the simulator, or in
+// the run itself where the online rule decided and the record has what it did.
 struct StorageStory {
-  enum class Fate : std::uint8_t { kKept, kMoved, kRecomputed, kBoth, kEncoded };
+  // kDropped: by the online rule, and nothing asked for it again.
+  enum class Fate : std::uint8_t { kKept, kMoved, kRecomputed, kBoth, kEncoded, kDropped };
 
   StorageId storage;
   std::string place;
@@ -37,13 +40,15 @@ struct StorageStory {
   // on the device. Nothing where there is no such way.
   std::optional<double> transfer_seconds;
   std::optional<double> recompute_seconds;
+  // What the online rule went by when it first evicted it.
+  std::optional<plan::EvictionPrice> price;
   // In words, with these figures.
   std::string reason;
 };
 
 std::string_view to_string(StorageStory::Fate fate);
 
-// At most so many: first those that the plan does something with, then those that lie idle at some
+// At most so many: first those that something was done with, then those that lie idle at some
 // time, then the others; the largest of each first.
 std::vector<StorageStory> tell_storages(const Study& study, std::size_t most);
 

@@ -63,6 +63,57 @@ TEST(StorageStory, OfAKeptStorageSaysWhyItStayed) {
   EXPECT_EQ(story_of(study(plain, 1), "a").reason, "nothing was planned");
 }
 
+using Deed = plan::OnlineDeed;
+
+TEST(StorageStory, OfTheOnlineRuleSaysWhatItDidAndWhatItWentBy) {
+  RunRecord record = test_record(kIdleStep, {}, 16);
+  record.online = {
+      {.kind = Deed::Kind::kMove,
+       .storage = StorageId{1},
+       .op = OpId{2},
+       .price = {.drop_seconds = 9, .move_seconds = 8, .unused_seconds = 10},
+       .is_copied = true},
+      {.kind = Deed::Kind::kDrop,
+       .storage = StorageId{2},
+       .op = OpId{3},
+       .price = {.drop_seconds = 1, .move_seconds = 6, .unused_seconds = 0.5}},
+      {.kind = Deed::Kind::kDrop,
+       .storage = StorageId{3},
+       .op = OpId{3},
+       .price = {.drop_seconds = 11, .move_seconds = {}, .unused_seconds = 2}},
+      {.kind = Deed::Kind::kReplay, .storage = StorageId{3}, .op = OpId{4}, .seconds = 10},
+      {.kind = Deed::Kind::kReplay, .storage = StorageId{3}, .op = OpId{4}, .seconds = 1},
+      {.kind = Deed::Kind::kFetch, .storage = StorageId{1}, .op = OpId{4}},
+      {.kind = Deed::Kind::kFetch, .storage = StorageId{0}, .op = OpId{4}},
+  };
+  const Study result = study(record, 1);
+  const StorageStory moved = story_of(result, "a");
+  EXPECT_EQ(moved.fate, Fate::kMoved);
+  EXPECT_EQ(std::pair(moved.moves, moved.fetches), std::pair(std::int64_t{1}, std::int64_t{1}));
+  EXPECT_EQ(moved.exposed_seconds, 8) << "four bytes out and back";
+  EXPECT_EQ(moved.recompute_seconds, 9);
+  EXPECT_EQ(moved.reason,
+            "unused for 10 s when room was needed; moving was taken to cost 8 s, recomputing 9 s");
+
+  const StorageStory dropped = story_of(result, "b");
+  EXPECT_EQ(dropped.fate, Fate::kDropped);
+  EXPECT_THAT(dropped.reason, testing::HasSubstr("not asked for again"));
+
+  const StorageStory replayed = story_of(result, "c");
+  EXPECT_EQ(replayed.fate, Fate::kRecomputed);
+  EXPECT_EQ(replayed.replay_seconds, 11);
+  EXPECT_THAT(replayed.reason, testing::HasSubstr("recomputing 11 s; running again took 11 s"));
+
+  EXPECT_THAT(story_of(result, "w").reason, testing::HasSubstr("away when the step began"));
+  EXPECT_EQ(story_of(result, "e").reason, "never idle between its uses");
+}
+
+TEST(StorageStory, OfAnOnlineRuleThatHadNothingToDoSaysSo) {
+  RunRecord record = test_record(kIdleStep, {}, 100);
+  record.online.emplace();
+  EXPECT_EQ(story_of(study(record, 1), "a").reason, "there was room for all");
+}
+
 // b needs a, and a needs x, which f2 overwrites.
 constexpr std::string_view kChain = R"(
 storage x 1 input start end

@@ -42,6 +42,7 @@ class Impl {
  private:
   void apply();
   void leave_to_inner();
+  void make_room();
   GuidanceOptions guidance_options() const;
   void add_guidance(SessionStats& stats);
   void add_spill(SessionStats& stats, run::Books::Lock& lock);
@@ -162,6 +163,7 @@ Impl::Impl(const SessionOptions& options)
   run::set_thread_managed(true);
   innermost = this;
   apply();
+  if (outer_ != nullptr) make_room();
   managed_.device.ledger().reset_peak();
   use_since_last_step();
   // Plans of a session around this one are for another budget.
@@ -212,6 +214,15 @@ void Impl::leave_to_inner() {
   while (inside->outer_ != this) inside = inside->outer_;
   inside->outer_ = outer_;
   inside->thread_was_managed_ = thread_was_managed_;
+}
+
+// What the session around this one holds may be more than this one's budget. Where too little of it
+// can go, the first op will say so.
+void Impl::make_room() {
+  try {
+    managed_.device.ledger().keep_cap();
+  } catch (const OutOfMemory&) {
+  }
 }
 
 void Impl::apply() {
@@ -338,6 +349,7 @@ std::string Impl::run_record(const std::string& title) {
         std::make_shared<const Trace>(captured(trace::is_name(title) ? title : "captured"));
     record.machine = machine_around(*record.trace, managed_.device, guidance_options());
     record.outside_bytes = outside_bytes(managed_, *record.trace);
+    if (record.budget_bytes > 0) record.online = user_capture_.deeds();
   }
   record.machine.name = machine_name(record.machine.name);
   return report::print_run_record(record);

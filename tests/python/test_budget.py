@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Budgets for blocks and functions, their options and their errors."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -48,6 +49,32 @@ class Budget(unittest.TestCase):
         self.assertGreater(stats["budget_bytes"], 0)
         self.assertLessEqual(stats["peak_bytes"], stats["budget_bytes"])
         self.assertGreater(stats["evictions"], 0)
+
+    def test_a_share_may_be_less_than_what_is_there_from_step_to_step(self):
+        def run(budget, **options):
+            # Parameters, gradients and states are four fifths of it.
+            torch.manual_seed(1)
+            model = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(6)])
+            optimizer = torch.optim.AdamW(model.parameters())
+            losses, stats = [], {}
+            with lowtide.budget(budget, device="cpu", **options):
+                for _ in range(6):
+                    loss = model(torch.randn(64, 512)).square().mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    losses.append(loss.item())
+                stats = lowtide.memory_stats()
+            return training.bits([losses, model.state_dict()]), stats
+
+        plain, _ = run("1GiB")
+        managed, stats = run("60%", report=True)
+        self.assertIsNone(training.first_difference(plain, managed))
+        self.assertLessEqual(stats["peak_bytes"], stats["budget_bytes"])
+        self.assertGreater(stats["evictions"], 0)
+        # What is remembered is the budget, not the steps that were measured for it.
+        self.assertEqual(lowtide.memory_stats()["budget_bytes"], stats["budget_bytes"])
+        self.assertEqual(json.loads(lowtide.last_report().json)["budget_bytes"], stats["budget_bytes"])
 
     def test_is_a_decorator_too(self):
         @lowtide.budget("1GiB", device="cpu")

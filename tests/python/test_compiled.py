@@ -114,6 +114,31 @@ class Compiled(unittest.TestCase):
         self.check(resnet, compiled_by_blocks, resnet_batch, 0.7)
 
 
+class UsingNumpy(torch.nn.Module):
+    """Compiled code hands an array out to Python and goes on."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(256, 256)
+
+    def forward(self, x):
+        x = self.linear(x)
+        mean = x.detach().numpy().mean()
+        torch._dynamo.graph_break()
+        return x + float(mean)
+
+
+class Arrays(unittest.TestCase):
+    def test_of_compiled_code(self):
+        def model():
+            torch.manual_seed(4)
+            return torch.compile(UsingNumpy())
+
+        plain, _ = steps(model(), lambda: torch.randn(256, 256))
+        managed, _ = steps(model(), lambda: torch.randn(256, 256), "1GiB")
+        self.assertIsNone(training.first_difference(plain, managed))
+
+
 @torch.library.custom_op("lowtide_tests::scaled", mutates_args=())
 def scaled(x: torch.Tensor, factor: float) -> torch.Tensor:
     """An operator in numpy."""

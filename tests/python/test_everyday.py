@@ -238,6 +238,18 @@ class Away(unittest.TestCase):
         self.work_elsewhere()
         self.assertTrue(torch.equal(self.tensor, self.wanted))
 
+    def test_tensors_that_are_put_onto_a_storage(self):
+        part = torch.empty(0).set_(self.tensor.untyped_storage(), 512, (2, 512), (512, 1))
+        part.mul_(2)
+        self.work_elsewhere()
+        wanted = self.wanted.clone()
+        wanted[1:3] *= 2
+        self.assertTrue(torch.equal(self.tensor, wanted))
+        self.tensor.add_(0)
+        typed = self.tensor.storage()
+        self.assertEqual(typed[5], wanted[0, 5].item())
+        self.assertTrue(torch.equal(torch.empty(0).set_(typed), wanted.view(-1)))
+
     def test_questions_about_the_storage_are_answered(self):
         self.assertFalse(self.tensor.is_shared())
         self.assertFalse(self.tensor.is_pinned())
@@ -354,6 +366,20 @@ class Away(unittest.TestCase):
         self.assertEqual(ours.recv(), 90000)
         process.join()
         self.assertEqual(process.exitcode, 0)
+
+    def test_a_forked_process_may_leave_the_budget(self):
+        process = os.fork()
+        if process == 0:
+            status = 1
+            try:
+                self.budget.__exit__(None, None, None)
+                with lowtide.budget("1GiB", device="cpu"):
+                    status = 0
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitpid(process, 0)[1], 0)
+        self.work_elsewhere()
+        self.assertTrue(torch.equal(self.tensor, self.wanted))
 
     def test_loaders_with_workers(self):
         loader = DataLoader(TensorDataset(self.tensor), batch_size=256, num_workers=2)

@@ -118,6 +118,21 @@ class Scripts(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("KeyError: 'mine'", result.stderr)
 
+    def test_a_process_that_the_script_forks_ends_as_it_likes(self):
+        script = self.folder / "forks.py"
+        script.write_text(textwrap.dedent("""
+            import os, sys
+            import torch
+            model = torch.nn.Linear(256, 256)
+            process = os.fork()
+            if process == 0:
+                sys.exit(3)
+            print("child", os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+        """))
+        result = self.lowtide("--budget", "1GiB", "--device", "cpu", "--stats", str(script))
+        self.assertEqual((result.returncode, result.stdout), (0, "child 3\n"), result.stderr)
+        self.assertEqual(result.stderr.count("steps"), 1, result.stderr)
+
     def test_modules_run_too(self):
         result = subprocess.run(
             [sys.executable, "-m", "lowtide", "run", "--budget", "1GiB", "-m", "train", "a"],

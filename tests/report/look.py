@@ -90,7 +90,7 @@ def use_controls(page, seen):
     if page.locator("button[data-show]").count():
         page.locator("button[data-show=after]").click()
         seen["before_is_hidden"] = not page.locator("#memory svg").first.is_visible()
-        page.locator("button[data-show=both]").click()
+        page.locator("button[data-show=all]").click()
     paths = page.locator("#memory svg").first.locator("path")
     before = paths.count()
     page.locator(".legend button").first.click()

@@ -39,6 +39,8 @@ Kind kind_of(run::ValueEvent event, const run::Value& value) {
       return Kind::kFetch;
     case run::ValueEvent::kReplayed:
       return Kind::kReplay;
+    case run::ValueEvent::kWanted:
+      break;
   }
   return Kind::kMove;
 }
@@ -91,12 +93,12 @@ std::vector<StepEvent> planned_events(const Plan& plan, const Timeline& timeline
 
 EventLog::EventLog(run::Runtime& runtime) : runtime_(runtime) {
   const run::Books::Lock lock(runtime_.books());
-  runtime_.books().witness = this;
+  runtime_.books().witnesses.push_back(this);
 }
 
 EventLog::~EventLog() {
   const run::Books::Lock lock(runtime_.books());
-  runtime_.books().witness = nullptr;
+  std::erase(runtime_.books().witnesses, this);
 }
 
 void EventLog::start() {
@@ -109,7 +111,7 @@ void EventLog::start() {
 void EventLog::on_event(run::ValueEvent event, const run::Value& value) {
   const run::Guide& guide = runtime_.guide();
   if (guide.step()) step_ = guide.step();
-  if (!step_) return;
+  if (!step_ || event == run::ValueEvent::kWanted) return;
   const auto done = static_cast<std::int32_t>(runtime_.books().counters.ops - ops_before_);
   // When the last op is done, the guide has left the step.
   const bool is_over =

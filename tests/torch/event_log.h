@@ -54,6 +54,7 @@ class EventLog final : public run::Witness {
   // A step begins: starts anew.
   void start();
   void on_event(run::ValueEvent event, const run::Value& value) override;
+  void on_choice(const run::Value&, const plan::EvictionPrice&) override {}
 
   // Of the step that ended last. Null: it was not guided, or nothing happened in it.
   const std::shared_ptr<const engine::GuidedStep>& step() const { return step_; }

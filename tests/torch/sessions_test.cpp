@@ -89,6 +89,25 @@ TEST(Sessions, NestAndTheInnermostCounts) {
   EXPECT_LE(outer.stats().peak_bytes, outer.stats().budget_bytes);
 }
 
+TEST(Sessions, NestedInOnesThatHoldMoreBeginWithinTheirBudget) {
+  LT_SKIP_IF(why_skip());
+  const std::string device = test_device().str();
+  Session outer({.device = device, .step_aside = false});
+  std::vector<at::Tensor> tensors;
+  for (int i = 0; i < 8; ++i) tensors.push_back(at::full({1 << 20}, i, test_device()).add(1));
+  {
+    Session inner({.budget = "16MiB", .device = device, .cap_reserved = false});
+    EXPECT_LE(inner.stats().peak_bytes, 16 << 20);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      EXPECT_EQ(tensors[i].min().item<float>(), static_cast<float>(i + 1));
+    }
+    EXPECT_LE(inner.stats().peak_bytes, 16 << 20);
+  }
+  // Where what is held must stay, that is for an op to say.
+  outer.hold(tensors[0]);
+  EXPECT_NO_THROW(Session({.budget = "1MiB", .device = device, .cap_reserved = false}));
+}
+
 TEST(Sessions, FollowOneAnotherWithPlainStepsBetween) {
   LT_SKIP_IF(why_skip());
   const Reference& wanted = reference(program("attention_fused_dropout"), 9);

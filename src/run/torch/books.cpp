@@ -387,6 +387,7 @@ bool Books::see_unseen(Lock& lock) {
 
 bool Books::evict_value(Value& value, Lock& lock) {
   if (!can_evict(value) || !owns_block(value)) return false;
+  if (!witnesses.empty()) tell_of_choice(value);
   if (can_drop(value) && (!can_move(value) || dropping_is_cheaper(value))) {
     drop(value, lock);
     return true;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "plan/online_deed.h"
 #include "run/engine/device.h"
 #include "run/engine/evictor.h"
 #include "run/engine/host_cache.h"
@@ -64,6 +65,8 @@ class BurialObserver {
 
 // What can happen to a value's bytes.
 enum class ValueEvent : std::uint8_t {
+  // An op needs them and they are away: what comes back from here on does so for it.
+  kWanted,
   // A copy to the host was begun; they go when room is needed.
   kLeaves,
   // They go now, whether or not they were to leave.
@@ -73,11 +76,13 @@ enum class ValueEvent : std::uint8_t {
   kReplayed,
 };
 
-// Told of all of that, under the books' lock: tests compare it with what a plan wants.
+// Told of all of that, under the books' lock.
 class Witness {
  public:
   virtual ~Witness() = default;
   virtual void on_event(ValueEvent event, const Value& value) = 0;
+  // The online rule is about to evict the value, for what it takes that to cost.
+  virtual void on_choice(const Value& value, const plan::EvictionPrice& price) = 0;
 };
 
 // The books of one device: every storage the ops have touched, what it holds, and where that lies.
@@ -238,9 +243,9 @@ class Books final : public engine::Evictor {
   BurialObserver* observer = nullptr;
   // Times what waits for a plan's fetches; null: nothing does.
   engine::Stalls* stalls = nullptr;
-  Witness* witness = nullptr;
+  std::vector<Witness*> witnesses;
   void tell(ValueEvent event, const Value& value) const {
-    if (witness != nullptr) witness->on_event(event, value);
+    for (Witness* witness : witnesses) witness->on_event(event, value);
   }
   // The storage goes once the lock is released: it may belong to a Python object, whose destruction
   // takes another lock.
@@ -275,6 +280,7 @@ class Books final : public engine::Evictor {
   double drop_seconds(const Value& value);
   double move_seconds(const Value& value) const;
   bool dropping_is_cheaper(const Value& value);
+  void tell_of_choice(const Value& value);
 
   void drop(Value& value, Lock& lock);
   bool move_out(Value& value, Lock& lock);

@@ -32,6 +32,7 @@ StorageId Capture::number_of(const Cell& cell, bool at_start) {
   if (is_new) {
     storages_.push_back({.at_start = at_start});
     if (cell.label) storages_.back().label = *cell.label;
+    log_.on_numbered(cell, found->second);
   }
   StorageEvent& storage = storages_[found->second.slot()];
   storage.bytes = std::max(storage.bytes, cell.value->bytes);
@@ -70,6 +71,7 @@ void Capture::add(OpEvent event) {
   merge_uses(event.reads);
   merge_uses(event.writes);
   ops_.push_back(std::move(event));
+  log_.op_ended();
 }
 
 // Ops of several threads at once end in any order.
@@ -81,12 +83,16 @@ double Capture::seconds_until(Clock::time_point start) const {
 void Capture::on_buried(const Cell& cell) {
   const auto found = numbers_.find(&cell);
   if (found == numbers_.end()) {
-    if (!ops_.empty()) unused_.push_back({cell.value->bytes, ops_.size() - 1});
-    return;
+    if (!ops_.empty()) {
+      log_.on_unused(cell, unused_.size());
+      unused_.push_back({cell.value->bytes, ops_.size() - 1});
+    }
+  } else {
+    storages_[found->second.slot()].is_alive = false;
+    if (!ops_.empty()) ops_.back().frees.push_back(found->second);
+    numbers_.erase(found);
   }
-  storages_[found->second.slot()].is_alive = false;
-  if (!ops_.empty()) ops_.back().frees.push_back(found->second);
-  numbers_.erase(found);
+  log_.on_buried(cell);
 }
 
 // Autograd says which ops are its own. What comes after the last of them is the optimizer's.

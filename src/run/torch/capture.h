@@ -11,6 +11,7 @@
 #include "lowtide/trace.h"
 #include "run/engine/guided_step.h"
 #include "run/torch/books.h"
+#include "run/torch/eviction_log.h"
 #include "run/torch/op_timer.h"
 
 namespace lowtide::run {
@@ -47,6 +48,10 @@ class Capture final : public BurialObserver {
   double seconds_until(Clock::time_point start) const;
   void op_ended() { last_end_ = Clock::now(); }
   void on_buried(const Cell& cell) override;
+  // What hears, as a witness, of what is done with the storages meanwhile.
+  EvictionLog& log() { return log_; }
+  // What it heard, of the storages of trace().
+  std::vector<plan::OnlineDeed> deeds() const { return log_.deeds(storages_.size()); }
 
   // The step as it was captured, once the device has carried it out: the timer's times are waited
   // for. Throws InvalidInput if nothing was captured.
@@ -79,6 +84,7 @@ class Capture final : public BurialObserver {
   std::vector<UnusedStorage> unused_;
   std::unordered_map<const Cell*, StorageId> numbers_;
   Clock::time_point last_end_{};
+  EvictionLog log_;
 };
 
 }  // namespace lowtide::run

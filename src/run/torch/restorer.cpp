@@ -28,6 +28,10 @@ void Restorer::restore(const ValueP& value) {
     if (value->is_resident()) return;
   }
   const std::lock_guard turn(turn_);
+  {
+    Books::Lock lock(books_);
+    books_.tell(ValueEvent::kWanted, *value);
+  }
   std::vector<Frame> frames;
   frames.push_back({value, nullptr, 0, {}, {}});
   try {

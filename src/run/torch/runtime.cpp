@@ -95,7 +95,9 @@ void Runtime::stop_guiding() {
 }
 
 void Runtime::drop_capture(Books::Lock&) {
-  if (capturing_.exchange(false)) books_.device().stop_pacing();
+  if (!capturing_.exchange(false)) return;
+  std::erase(books_.witnesses, &capture_.log());
+  books_.device().stop_pacing();
 }
 
 void Runtime::end_step() {
@@ -132,7 +134,7 @@ void Runtime::start_capture() {
   books_.bury_dead(lock);
   capture_ = Capture();
   books_.observer = &capture_;
-  capturing_ = true;
+  if (!capturing_.exchange(true)) books_.witnesses.push_back(&capture_.log());
 }
 
 void Runtime::stop_capture() {

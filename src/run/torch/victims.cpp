@@ -147,6 +147,13 @@ bool Books::dropping_is_cheaper(const Value& value) {
   return drop_seconds(value) <= move_seconds(value);
 }
 
+void Books::tell_of_choice(const Value& value) {
+  plan::EvictionPrice price{.unused_seconds = clock_seconds - value.last_use_seconds};
+  if (can_drop(value)) price.drop_seconds = drop_seconds(value);
+  if (can_move(value)) price.move_seconds = move_seconds(value);
+  for (Witness* witness : witnesses) witness->on_choice(value, price);
+}
+
 double Books::drop_seconds(const Value& value) {
   double seconds = value.producer->replay_seconds;
   classes_seen_.clear();
