@@ -70,6 +70,7 @@ void set_switches(std::uint16_t switches) {
 
 using at::Float32Backend;
 using at::Float32Op;
+using at::Float32Precision;
 
 constexpr std::array kFloat32Ops = {Float32Op::MATMUL, Float32Op::CONV, Float32Op::RNN};
 
@@ -135,6 +136,34 @@ void change_precisions(const Precisions& from, const Precisions& to) {
   }
 }
 
+Float32Precision cuda_matmul(const Settings& settings) { return settings.precisions.float32[0]; }
+
+// Torch's older switch for matrix products stands beside the precisions, and kernels of a GPU that
+// ask for it throw where the two say different things. Nothing: they do already, by the program's
+// own doing, or the precisions of a GPU stay what they are.
+std::optional<at::Float32MatmulPrecision> older_to_be_changed(const Settings& from,
+                                                              const Settings& to) {
+  const bool is_cuda = to.precisions.backend == PrecisionsOf::kCuda;
+  if (!is_cuda || cuda_matmul(from) == cuda_matmul(to)) return std::nullopt;
+  try {
+    static_cast<void>(at::globalContext().allowTF32CuBLAS());
+    return at::globalContext().float32MatmulPrecision();
+  } catch (const c10::Error&) {
+    return std::nullopt;
+  }
+}
+
+// Also changes the precisions that it stands for; to be called before these are.
+void set_older(at::Float32MatmulPrecision precision) {
+  at::Context& context = at::globalContext();
+  if (precision == at::Float32MatmulPrecision::MEDIUM) {
+    context.setFloat32MatmulPrecision("medium");
+  } else {
+    // This way the precisions of the CPU stay what they are.
+    context.setAllowTF32CuBLAS(precision == at::Float32MatmulPrecision::HIGH);
+  }
+}
+
 // Only what differs: most of these are one store, but the number of threads may start some.
 void change(const Settings& from, const Settings& to) {
   if (from.switches != to.switches) set_switches(to.switches);
@@ -188,12 +217,18 @@ SettingsP current_settings(PrecisionsOf backend) {
 SettingsGuard::SettingsGuard(const Settings& settings)
     : before_(Settings::now(settings.precisions.backend)), differs_(before_ != settings) {
   if (!differs_) return;
+  older_before_ = older_to_be_changed(before_, settings);
+  if (older_before_) {
+    const bool is_rounded = cuda_matmul(settings) == Float32Precision::TF32;
+    set_older(is_rounded ? at::Float32MatmulPrecision::HIGH : at::Float32MatmulPrecision::HIGHEST);
+  }
   change(before_, settings);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(settings));
 }
 
 SettingsGuard::~SettingsGuard() {
   if (!differs_) return;
+  if (older_before_) set_older(*older_before_);
   change(Settings::now(before_.precisions.backend), before_);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(before_));
 }

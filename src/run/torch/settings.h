@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <ATen/Context.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -63,6 +64,8 @@ class SettingsGuard {
  private:
   Settings before_;
   bool differs_;
+  // Torch's older switch for matrix products, where it had to be changed too.
+  std::optional<at::Float32MatmulPrecision> older_before_;
 };
 
 }  // namespace lowtide::run

@@ -48,6 +48,35 @@ TEST_F(PrecisionSettings, OfAGpuAreInForceWhileAReplayRunsAndAsTheyWereAfterward
   EXPECT_EQ(Settings::now(PrecisionsOf::kCuda), before);
 }
 
+// Kernels of a GPU ask for both, and throw where they disagree.
+TEST_F(PrecisionSettings, OfAGpuAgreeWithTorchsOlderSwitch) {
+  at::Context& context = at::globalContext();
+  const Float32Precision on_cpu = of(Float32Backend::MKLDNN, Float32Op::MATMUL);
+  Settings rounded = Settings::now(PrecisionsOf::kCuda);
+  rounded.precisions.float32[0] = Float32Precision::TF32;
+  { const SettingsGuard guard(rounded); }
+  EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::MATMUL), on_cpu);
+  for (const char* during : {"high", "medium", "highest"}) {
+    for (const char* after : {"highest", "medium", "high"}) {
+      context.setFloat32MatmulPrecision(during);
+      const Settings first = Settings::now(PrecisionsOf::kCuda);
+      const bool may_round = context.allowTF32CuBLAS();
+      context.setFloat32MatmulPrecision(after);
+      const Settings before = Settings::now(PrecisionsOf::kCuda);
+      const Settings before_on_cpu = Settings::now(PrecisionsOf::kCpu);
+      const at::Float32MatmulPrecision older = context.float32MatmulPrecision();
+      {
+        const SettingsGuard guard(first);
+        EXPECT_EQ(context.allowTF32CuBLAS(), may_round) << during << ", then " << after;
+      }
+      EXPECT_EQ(context.float32MatmulPrecision(), older) << during << ", then " << after;
+      EXPECT_EQ(Settings::now(PrecisionsOf::kCuda), before);
+      EXPECT_EQ(Settings::now(PrecisionsOf::kCpu), before_on_cpu);
+    }
+  }
+  context.setFloat32MatmulPrecision("highest");
+}
+
 TEST_F(PrecisionSettings, ThatAreInheritedStaySo) {
   set(Float32Backend::MKLDNN, Float32Op::ALL, Float32Precision::BF16);
   const Settings first = Settings::now(PrecisionsOf::kCpu);
