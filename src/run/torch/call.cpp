@@ -286,7 +286,7 @@ void Call::fill_record(Books::Lock&) {
 }
 
 void Call::draw_and_run() {
-  std::unique_lock<std::mutex> turn;
+  TurnToDraw turn;
   if (effects_.is_random) turn = turn_to_draw();
   save_random_state();
   run_kernel();

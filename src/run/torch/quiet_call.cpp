@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "run/torch/random_state.h"
 #include "run/torch/signature.h"
 #include "run/torch/storage_access.h"
 

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <mutex>
-
 #include "run/torch/arguments.h"
 #include "run/torch/current_op.h"
 #include "run/torch/effects.h"
+#include "run/torch/random_state.h"
 #include "run/torch/runtime.h"
 
 namespace lowtide::run {
@@ -37,7 +36,7 @@ class QuietCall {
   const OpEffects& effects_;
   CurrentOp name_;
   // Of a random op; see random_state.h.
-  std::unique_lock<std::mutex> turn_;
+  TurnToDraw turn_;
   QuietUse use_;
   std::uint64_t signature_;
   int tick_ = -1;

@@ -21,10 +21,10 @@ void set_state(at::Generator& generator, const at::Tensor& state) {
 
 }  // namespace
 
-std::unique_lock<std::mutex> turn_to_draw() {
+TurnToDraw turn_to_draw() {
   // Never destroyed: threads may outlive static objects.
-  static std::mutex& mutex = *new std::mutex;
-  return std::unique_lock(mutex);
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;
+  return TurnToDraw(mutex);
 }
 
 std::optional<RandomState> random_state_before(const torch::jit::Stack& stack, std::size_t first,

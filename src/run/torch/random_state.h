@@ -11,10 +11,13 @@
 
 namespace lowtide::run {
 
+using TurnToDraw = std::unique_lock<std::recursive_mutex>;
+
 // Held from before a random op's state is written down until the op has drawn, and while a replay
-// has put another state in force: what other threads draw must not come in between. Taken before
-// the books' lock, never under it.
-[[nodiscard]] std::unique_lock<std::mutex> turn_to_draw();
+// has put another state in force: what other threads draw must not come in between. Recursive,
+// since the body of a random op may be a program's own code, whose ops draw or are replayed in
+// their turn. Taken before the restorer's turn and before the books' lock, never under them.
+[[nodiscard]] TurnToDraw turn_to_draw();
 
 // The state, before the call, of the generator that an op on this device will draw from: the one
 // among its arguments, else the device's default one. Nothing if it cannot be told.
@@ -30,7 +33,7 @@ class RandomStateGuard {
   RandomStateGuard& operator=(const RandomStateGuard&) = delete;
 
  private:
-  std::unique_lock<std::mutex> turn_;
+  TurnToDraw turn_;
   std::optional<RandomState> before_;
 };
 

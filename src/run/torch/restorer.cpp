@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "run/torch/random_state.h"
 #include "run/torch/replay.h"
 
 namespace lowtide::run {
@@ -27,6 +28,8 @@ void Restorer::restore(const ValueP& value) {
     books_.arrive(*value);
     if (value->is_resident()) return;
   }
+  // A replay may be of a random op.
+  const TurnToDraw draws = turn_to_draw();
   const std::lock_guard turn(turn_);
   {
     Books::Lock lock(books_);
@@ -282,6 +285,8 @@ void Restorer::forget_how_values_were_made(Books::Lock& lock) {
 
 void Restorer::end_step() {
   // What another thread is bringing back may need values that would lose their records here.
+  // A replay may be of a random op.
+  const TurnToDraw draws = turn_to_draw();
   const std::lock_guard turn(turn_);
   // Those without bytes first, while what they are computed from can still be evicted for them.
   while (bring_back_survivor()) {
