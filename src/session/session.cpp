@@ -217,11 +217,12 @@ void Impl::leave_to_inner() {
 }
 
 // What the session around this one holds may be more than this one's budget. Where too little of it
-// can go, the first op will say so.
+// can go, or a copy fails, the first op that asks for memory will say so: here a session that is
+// half made would be left behind.
 void Impl::make_room() {
   try {
     managed_.device.ledger().keep_cap();
-  } catch (const OutOfMemory&) {
+  } catch (const Error&) {
   }
 }
 
