@@ -71,6 +71,18 @@ class GpuTestsTest(unittest.TestCase):
         self.assertIn("2 passed, 1 failed, 1 skipped", done.stdout)
         self.assertIn("\nguided: All/Guided.Keeps/b\n", done.stdout)
 
+    def test_adds_up_how_many_programs_followed_a_plan(self):
+        followed = "{}                     of 7 programs 5 planned, 4 guided, {} of them as wanted\n"
+        self.program("guided", GOOD + followed.format("capuchin mixed", 3) + followed.format("tide host", 1))
+        saved = self.folder / "saved.json"
+        self.assertEqual(self.run_tool("guided", "--save", saved).returncode, 0)
+        self.assertEqual(json.loads(saved.read_text())["programs"][0]["plans"]["capuchin mixed"],
+                         {"programs": 7, "planned": 5, "guided": 4, "as_wanted": 3})
+        self.program("guided", GOOD + followed.format("capuchin mixed", 0))
+        done = self.run_tool("guided")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no program was guided as wanted: capuchin mixed", done.stdout)
+
     def test_a_program_that_dies_or_does_not_end_is_no_success(self):
         self.program("moving", GOOD, code=134)
         self.assertEqual(self.run_tool("moving").returncode, 1)
