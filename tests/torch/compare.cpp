@@ -86,7 +86,7 @@ std::optional<Feasible> run_feasibly(const Program& program, SessionOptions opti
                   static_cast<long long>(smallest), refusal.what());
       EXPECT_GT(smallest, budget_bytes) << "a refusal names a larger budget";
       // It names what the op at hand needs; a later one may need more.
-      budget_bytes = std::max(smallest, budget_bytes + budget_bytes / 3);
+      budget_bytes = std::max(smallest, budget_bytes + (budget_bytes - wanted.fixed_bytes) / 3);
     }
   }
   return std::nullopt;

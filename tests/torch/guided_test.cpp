@@ -276,12 +276,14 @@ TEST(Guided, AStepThatLeavesItsPlanCanDropWhatThePlanKeeps) {
         });
       }};
   const Reference& wanted = reference(odd, kSteps);
+  // On a GPU the larger products have workspaces.
+  const std::int64_t budget = wanted.budget(test_device().is_cpu() ? 50 : 60);
   for (const char* policy : {"sublinear", "capuchin"}) {
     SCOPED_TRACE(policy);
     const ManagedRun run =
-        run_managed(odd, guided_by({policy, Means::kRecompute, 50}, wanted.budget(50)), wanted.run);
+        run_managed(odd, guided_by({policy, Means::kRecompute, 50}, budget), wanted.run);
     EXPECT_EQ(run.difference, std::nullopt);
-    EXPECT_LE(run.stats.peak_bytes, wanted.budget(50));
+    EXPECT_LE(run.stats.peak_bytes, budget);
     EXPECT_GE(run.stats.guided_steps, 3);
     EXPECT_EQ(run.stats.guidance_broken_off, 1);
   }
@@ -302,7 +304,10 @@ TEST(Guided, WhatDoesNotFitWhereThePlanRepeatsItIsRepeatedWhereItIsNeeded) {
   const at::TensorOptions floats = at::TensorOptions(test_device()).dtype(at::kFloat);
   const at::Tensor x = at::ones({1 << 20}, floats);
   at::Tensor y = at::zeros({16}, floats);
-  Session session(options_for(fixed_bytes() + (13 << 20), Means::kRecompute));
+  SessionOptions options = options_for(fixed_bytes() + (13 << 20), Means::kRecompute);
+  // Beside the fixed bytes of a GPU these steps are small, and not watched once they have fitted.
+  options.step_aside = false;
+  Session session(options);
   run::Runtime& runtime = session::device_named(test_device().str(), {}).runtime;
   at::Tensor large;
   const auto body = [&](bool is_crowded) {
