@@ -264,8 +264,7 @@ class Run {
     train::RunOptions options = options_.run;
     options.training = dense_->with(report_.forms);
     options.memory.budget = options_.batch_budget;
-    constexpr std::int64_t kMost = 65536;
-    report_.max_batch = train::max_batch(options, kMost, hooks_);
+    report_.max_batch = train::max_batch(options, {}, hooks_);
     if (!report_.max_batch->was_interrupted) return true;
     report_.max_batch.reset();
     report_.stopped = "before the largest batch was found";
