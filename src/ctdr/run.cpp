@@ -67,7 +67,7 @@ class Run {
     });
     if (!net) return false;
     report_.before = net->evaluation;
-    dense_.emplace(options_.run.training, net->state);
+    dense_.emplace(options_.run.training, net->state, options_.rules.cp_sweeps);
     for (const auto& [name, tensor] : net->state) {
       if (name.starts_with("parameter/")) report_.dense_parameters += tensor.numel();
     }
@@ -119,11 +119,13 @@ class Run {
     if (!plain || hooks_.is_stopped()) return false;
     std::vector<LayerChoice> ranked =
         rank_choices(layers, plain->plain_seconds, plain->plain_peak_bytes);
-    std::optional<Choice> choice = choose(std::move(ranked), options_.everywhere,
-                                          [&](const Forms& forms) -> std::optional<Judgement> {
-                                            if (forms.empty()) return plain;
-                                            return judge_forms(forms);
-                                          });
+    std::optional<Choice> choice = choose(
+        std::move(ranked), options_.everywhere,
+        [&](const Forms& forms) -> std::optional<Judgement> {
+          if (forms.empty()) return plain;
+          return judge_forms(forms);
+        },
+        options_.most_trials);
     if (!choice) return false;
     report_.choice = std::move(*choice);
     require_chosen();
