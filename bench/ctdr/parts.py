@@ -25,6 +25,8 @@ CP_SWEEPS = 40
 DECOMPOSED_COST, BUDGET_COST = 1.5, 2
 # Sets of layers that CTDR looks at.
 TRIALS = 10
+# Of the dense net's plain peak, where no choice keeps the budget.
+LARGER_SHARES = (0.6, 0.8, 0.95)
 # Of a measured curve; plans are made and waited for in the first steps, which are not timed.
 TIMED_STEPS, CURVE_STEPS = 6, 16
 # Of the two nets that only recomputing and CTDR are set beside each other at.
@@ -130,9 +132,7 @@ class ChoicePart(Part):
         started = self.checkpoint(self.net.memory, self.net.choice_epochs, self.folder / "started")
         refusals = {}
         # Where no choice keeps the budget, one for a larger budget is better than none.
-        for share in sorted({self.net.budget, 0.6, 0.8}):
-            if share < self.net.budget:
-                continue
+        for share in (self.net.budget, *(more for more in LARGER_SHARES if more > self.net.budget)):
             budget = self.bytes_of(self.PART, share)
             try:
                 # Nothing is trained, and any loss is allowed: the forms are what counts.
