@@ -3,9 +3,14 @@
 """Runs `lowtide`, within the time that there is."""
 
 import json
+import os
 import signal
 import subprocess
 import time
+
+
+# From the signal that ends a program to the one that it cannot wait for.
+GRACE_SECONDS = 15
 
 
 class Failed(Exception):
@@ -24,9 +29,16 @@ class Lowtide:
     """The program, on one device, until a moment of time.monotonic(). `work`: a folder whose name is
     left out of what is told."""
 
-    def __init__(self, program, device, ends_at, work):
+    def __init__(self, program, device, ends_at, work, environment=None):
         self.program, self.device, self.ends_at = program, device, ends_at
+        self._own = environment or dict(os.environ)
+        self._environment = self._own
         self._work = str(work)
+
+    def share_processors(self, lanes):
+        """So many programs run at once from here on."""
+        threads = max((os.cpu_count() or 1) // lanes, 1)
+        self._environment = self._own | ({"OMP_NUM_THREADS": str(threads)} if lanes > 1 else {})
 
     def seconds_left(self):
         return self.ends_at - time.monotonic()
@@ -52,12 +64,16 @@ class Lowtide:
 
     def _finish(self, command):
         with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
+                              stderr=subprocess.PIPE, env=self._environment) as process:
             try:
                 output, errors = process.communicate(timeout=max(self.seconds_left(), 0))
             except subprocess.TimeoutExpired:
                 # It ends its step, and keeps the checkpoint if it has one.
                 process.send_signal(signal.SIGINT)
-                process.communicate()
+                try:
+                    process.communicate(timeout=GRACE_SECONDS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.communicate()
                 raise OutOfTime from None
         return process.returncode, output, errors

@@ -7,13 +7,14 @@ import json
 import os
 import pathlib
 import statistics
+import threading
 import time
 
 from program import Failed
 
 
 class Results:
-    """Rows that are there are not measured again."""
+    """Rows that are there are not measured again. Several threads may measure."""
 
     def __init__(self, path, facts):
         self.path = pathlib.Path(path)
@@ -21,32 +22,39 @@ class Results:
         if self.path.exists():
             self._all = json.loads(self.path.read_text(encoding="utf-8"))
         self._facts = facts
+        self._lock = threading.RLock()
 
     def rows(self, net, part):
-        return self._all["nets"].setdefault(net, {}).setdefault(part, {})
+        with self._lock:
+            return self._all["nets"].setdefault(net, {}).setdefault(part, {})
 
     def has(self, piece, may_be_refused=True):
         row = self.rows(piece.net, piece.part).get(piece.row)
         return row is not None and (may_be_refused or "refused" not in row)
 
-    def measure(self, piece):
-        """Makes the row. A refusal of the program is a row too."""
+    def measure(self, piece, lanes=1):
+        """Makes the row. A refusal of the program is a row too. `lanes`: so many were made at once."""
+        predicted = self.predicted_seconds(piece)
         start = time.monotonic()
         try:
             row = piece.make()
         except Failed as refusal:
             row = {"refused": str(refusal)}
-        row["predicted_seconds"] = round(self.predicted_seconds(piece), 1)
-        row["guessed_seconds"] = piece.seconds
-        row["piece_seconds"] = round(time.monotonic() - start, 1)
-        row["facts"] = self._number_of_facts()
-        self.rows(piece.net, piece.part)[piece.row] = row
-        self._save()
+        row |= {"kind": piece.kind, "predicted_seconds": round(predicted, 1),
+                "guessed_seconds": round(piece.seconds, 1),
+                "piece_seconds": round(time.monotonic() - start, 1), "lanes": lanes}
+        with self._lock:
+            row["facts"] = self._number_of_facts()
+            self.rows(piece.net, piece.part)[piece.row] = row
+            self._save()
+        return row
 
     def predicted_seconds(self, piece):
-        """The guess, times what the net's pieces took over theirs so far; without any, those of all."""
-        own = _ratios(self._all["nets"].get(piece.net, {}))
-        every = [ratio for parts in self._all["nets"].values() for ratio in _ratios(parts)]
+        """The guess, times what pieces of its kind took over theirs so far: the net's own, or those of
+        all nets; without any, the guess."""
+        with self._lock:
+            own = _ratios(self._all["nets"].get(piece.net, {}), piece.kind)
+            every = [ratio for parts in self._all["nets"].values() for ratio in _ratios(parts, piece.kind)]
         return piece.seconds * statistics.median(own or every or [1])
 
     def _number_of_facts(self):
@@ -62,6 +70,7 @@ class Results:
         os.replace(beside, self.path)
 
 
-def _ratios(parts):
+def _ratios(parts, kind):
     return [row["piece_seconds"] / row["guessed_seconds"] for rows in parts.values()
-            for row in rows.values() if row.get("guessed_seconds") and "refused" not in row]
+            for row in rows.values()
+            if row.get("guessed_seconds") and row.get("kind") == kind and "refused" not in row]

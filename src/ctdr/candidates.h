@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ctdr/dense_model.h"
+#include "decompose/cp.h"
 #include "decompose/rank_rule.h"
 #include "decompose/rewrite.h"
 #include "train/run.h"
@@ -32,6 +33,9 @@ struct CandidateRules {
   std::optional<Forms> given{};
   // Whether layers whose weights look untrained are decomposed all the same.
   bool takes_untrained = false;
+  // Of least squares for CP, at most: with few of them large layers take seconds and not minutes,
+  // and the errors are some hundredths larger.
+  int cp_sweeps = decompose::kMostSweeps;
 };
 
 // One thing that a layer could become.

@@ -17,8 +17,6 @@ namespace {
 constexpr double kNoise = 0.02;
 // A rise of the loss that is not worth telling from none.
 constexpr double kLeastRise = 1e-3;
-// Each is some steps of training and a plan.
-constexpr std::size_t kMostTrials = 24;
 // Of how many layers other forms are tried, and how many of them.
 constexpr std::size_t kVariedLayers = 3;
 constexpr std::size_t kVariants = 2;
@@ -100,7 +98,7 @@ using Block = std::span<const LayerChoice>;
 
 class Search {
  public:
-  explicit Search(const Judge& judge) : judge_(judge) {}
+  Search(const Judge& judge, std::size_t most_trials) : judge_(judge), most_trials_(most_trials) {}
 
   // Gives whether it came to its end. `reserves`: those that do not pay by themselves.
   bool go(Block layers, Block reserves) {
@@ -135,7 +133,7 @@ class Search {
       if (!trials_[current_].forms.contains(layer.layer) || ++varied > kVariedLayers) continue;
       LayerChoice taken = layer;
       for (std::size_t i = 0; i < std::min(kVariants, layer.others.size()); ++i) {
-        if (trials_.size() >= kMostTrials) return true;
+        if (trials_.size() >= most_trials_) return true;
         const LayerChoice& other = layer.others[i];
         if (!look(current_, Block(&other, 1))) return false;
         if (!is_preferable(other, taken)) continue;
@@ -167,7 +165,7 @@ class Search {
   }
 
   bool consider(Block block) {
-    if (trials_.size() >= kMostTrials) return true;
+    if (trials_.size() >= most_trials_) return true;
     const std::size_t before = current_;
     if (!look(before, block)) return false;
     const std::size_t all = trials_.size() - 1;
@@ -177,7 +175,7 @@ class Search {
       return second.empty() || (consider(first) && consider(second));
     }
     current_ = all;
-    if (second.empty() || trials_.size() >= kMostTrials) return true;
+    if (second.empty() || trials_.size() >= most_trials_) return true;
     // More layers are more harm: they have to be worth it.
     if (!look(before, first)) return false;
     const std::size_t half = trials_.size() - 1;
@@ -186,6 +184,7 @@ class Search {
   }
 
   const Judge& judge_;
+  const std::size_t most_trials_;
   std::vector<Trial> trials_;
   std::size_t current_ = 0;
 };
@@ -203,7 +202,8 @@ std::vector<LayerChoice> rank_choices(const std::vector<LayerOptions>& layers, d
   return choices;
 }
 
-std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, const Judge& judge) {
+std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, const Judge& judge,
+                             std::size_t most_trials) {
   const auto is_candidate = [&](const LayerChoice& layer) {
     return layer.option && (everywhere || layer.worth > 0);
   };
@@ -215,7 +215,7 @@ std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, c
       std::count_if(layers.begin(), layers.end(),
                     [](const LayerChoice& layer) { return layer.option.has_value(); }));
   const Block reserves = Block(layers).subspan(most, with_option - most);
-  Search search(judge);
+  Search search(judge, most_trials);
   if (!(everywhere ? search.take(candidates) : search.go(candidates, reserves))) {
     return std::nullopt;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ struct Choice {
   std::optional<std::size_t> chosen;
 };
 
+// Each is some steps of training and a plan.
+inline constexpr std::size_t kMostTrials = 24;
+
 // How a set of layers does; nothing: the user stopped it.
 using Judge = std::function<std::optional<Judgement>(const Forms&)>;
 
@@ -59,8 +63,9 @@ using Judge = std::function<std::optional<Judgement>(const Forms&)>;
 // layers that do not pay by themselves are looked at in the same way: the narrow tensors in their
 // chains may be what a plan wants to keep. In the end other forms of the layers that are worth most
 // are tried in their places: one is taken if it is better, or no worse and half as harmful.
-// `everywhere`: all that have an option are taken, without asking what pays. Nothing if the user
-// stopped it.
-std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, const Judge& judge);
+// `everywhere`: all that have an option are taken, without asking what pays. Once `most_trials`
+// sets were looked at, no other search is begun. Nothing if the user stopped it.
+std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, const Judge& judge,
+                             std::size_t most_trials = kMostTrials);
 
 }  // namespace lowtide::ctdr

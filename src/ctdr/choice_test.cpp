@@ -148,6 +148,19 @@ TEST(Choose, EverywhereAsksNotWhatPays) {
   EXPECT_EQ(choice->trials[1].forms.size(), 3U);
 }
 
+TEST(Choose, NoSearchIsBegunOnceEnoughSetsWereLookedAt) {
+  const std::vector<LayerChoice> layers = rank_choices(
+      {layer("good", 3, {option(2, 0, 1, 2), option(2.5, 0, 0.1, 4), option(2.6, 0, 0.1, 6)})}, 10,
+      1000);
+  for (const std::size_t most : {2U, 3U, 4U}) {
+    const Choice choice = *choose(
+        layers, false,
+        judge_forms_by({{{}, 10}, {{"good 2"}, 8}, {{"good 4"}, 7}, {{"good 6"}, 6}}), most);
+    EXPECT_EQ(choice.trials.size(), most);
+    EXPECT_EQ(*choice.chosen, most - 1);
+  }
+}
+
 TEST(Choose, EndsWhenTheUserStopsIt) {
   EXPECT_FALSE(choose(ranked(), false, [](const Forms&) { return std::nullopt; }));
 }

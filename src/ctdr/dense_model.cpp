@@ -31,8 +31,9 @@ auto in_layer(const std::string& name, const Body& body) {
 
 }  // namespace
 
-DenseModel::DenseModel(const train::TrainingOptions& options, const train::State& state)
-    : options_(options) {
+DenseModel::DenseModel(const train::TrainingOptions& options, const train::State& state,
+                       int cp_sweeps)
+    : options_(options), cp_sweeps_(cp_sweeps) {
   for (const auto& [name, tensor] : state) {
     if (name.starts_with(kParameter)) {
       parameters_[name.substr(kParameter.size())] = tensor.detach().clone();
@@ -67,8 +68,9 @@ const decompose::Factorisation& DenseModel::factors(const std::string& layer,
   const auto [found, is_new] = factors_.try_emplace({layer, to_string(plain)});
   if (is_new) {
     try {
-      found->second = in_layer(
-          layer, [&] { return decompose::factorise(weight(layer), plain, vectors_[layer]); });
+      found->second = in_layer(layer, [&] {
+        return decompose::factorise(weight(layer), plain, vectors_[layer], cp_sweeps_);
+      });
     } catch (...) {
       factors_.erase(found);
       throw;

@@ -23,8 +23,9 @@ using Forms = std::map<std::string, LayerForm>;
 class DenseModel {
  public:
   // `options`: of the training that it comes from, gone through open_data_for. `state`: as
-  // Training::state() gives it; parameters and buffers are copied.
-  DenseModel(const train::TrainingOptions& options, const train::State& state);
+  // Training::state() gives it; parameters and buffers are copied. `cp_sweeps`: as cp() takes them.
+  DenseModel(const train::TrainingOptions& options, const train::State& state,
+             int cp_sweeps = decompose::kMostSweeps);
 
   const train::TrainingOptions& options() const { return options_; }
   // Parameters and buffers, as Training::state() gives them.
@@ -44,6 +45,7 @@ class DenseModel {
   void give_forms(torch::nn::Module& model, const Forms& forms);
 
   train::TrainingOptions options_;
+  int cp_sweeps_;
   std::map<std::string, at::Tensor> parameters_, buffers_;
   std::map<std::pair<std::string, std::string>, decompose::Factorisation> factors_;
   std::map<std::string, decompose::SharedVectors> vectors_;

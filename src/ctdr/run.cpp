@@ -67,7 +67,7 @@ class Run {
     });
     if (!net) return false;
     report_.before = net->evaluation;
-    dense_.emplace(options_.run.training, net->state);
+    dense_.emplace(options_.run.training, net->state, options_.rules.cp_sweeps);
     for (const auto& [name, tensor] : net->state) {
       if (name.starts_with("parameter/")) report_.dense_parameters += tensor.numel();
     }
@@ -119,11 +119,13 @@ class Run {
     if (!plain || hooks_.is_stopped()) return false;
     std::vector<LayerChoice> ranked =
         rank_choices(layers, plain->plain_seconds, plain->plain_peak_bytes);
-    std::optional<Choice> choice = choose(std::move(ranked), options_.everywhere,
-                                          [&](const Forms& forms) -> std::optional<Judgement> {
-                                            if (forms.empty()) return plain;
-                                            return judge_forms(forms);
-                                          });
+    std::optional<Choice> choice = choose(
+        std::move(ranked), options_.everywhere,
+        [&](const Forms& forms) -> std::optional<Judgement> {
+          if (forms.empty()) return plain;
+          return judge_forms(forms);
+        },
+        options_.most_trials);
     if (!choice) return false;
     report_.choice = std::move(*choice);
     require_chosen();
@@ -264,8 +266,7 @@ class Run {
     train::RunOptions options = options_.run;
     options.training = dense_->with(report_.forms);
     options.memory.budget = options_.batch_budget;
-    constexpr std::int64_t kMost = 65536;
-    report_.max_batch = train::max_batch(options, kMost, hooks_);
+    report_.max_batch = train::max_batch(options, {}, hooks_);
     if (!report_.max_batch->was_interrupted) return true;
     report_.max_batch.reset();
     report_.stopped = "before the largest batch was found";

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ struct Options {
   // Whose links plans count on; ops are measured on the device.
   Machine machine;
   double think_seconds = 10;
+  // Sets of layers that are looked at, each with a captured step and a plan.
+  std::size_t most_trials = kMostTrials;
   // If set, the largest batch that the net trains with in so much memory is looked for in the end.
   std::string batch_budget;
   // Where the weights go in the end; empty: nowhere. Merged: as the dense net has them.

@@ -14,7 +14,6 @@
 namespace lowtide::decompose {
 namespace {
 
-constexpr int kMostSweeps = 300;
 // Between two sweeps, of the relative error.
 constexpr double kEnough = 1e-8;
 // Of the mean of the normal matrix's diagonal: it may be singular.
@@ -112,13 +111,13 @@ Factors first_factors(const at::Tensor& tensor, std::int64_t rank, std::uint64_t
   return factors;
 }
 
-Cp alternate(const at::Tensor& tensor, Factors factors) {
+Cp alternate(const at::Tensor& tensor, Factors factors, int most_sweeps) {
   std::vector<at::Tensor> unfolded;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) unfolded.push_back(unfold(tensor, i));
   const double squared_norm = tensor.square().sum().item<double>();
   const at::Tensor nothing = at::zeros({factors[0].size(1)}, tensor.options());
   double error = 1;
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     double squared = 0;
     for (std::size_t i = 0; i < factors.size(); ++i) {
       const Fit fit = fit_of(unfolded[i], factors, i);
@@ -152,9 +151,9 @@ at::Tensor shortest(const Fit& fit, const at::Tensor& factor, const at::Tensor& 
   return best;
 }
 
-Cp best_of_random_starts(const at::Tensor& tensor, std::int64_t rank, Cp best) {
+Cp best_of_random_starts(const at::Tensor& tensor, std::int64_t rank, int most_sweeps, Cp best) {
   for (const std::uint64_t seed : kSeeds) {
-    Cp other = alternate(tensor, first_factors(tensor, rank, seed, false));
+    Cp other = alternate(tensor, first_factors(tensor, rank, seed, false), most_sweeps);
     if (other.relative_error < best.relative_error) best = std::move(other);
   }
   return best;
@@ -182,10 +181,10 @@ Cp correct(const at::Tensor& tensor, Cp cp, double slack) {
   return cp;
 }
 
-Cp cp(const at::Tensor& tensor, std::int64_t rank) {
-  Cp best = alternate(tensor, first_factors(tensor, rank, kSeeds[0], true));
+Cp cp(const at::Tensor& tensor, std::int64_t rank, int most_sweeps) {
+  Cp best = alternate(tensor, first_factors(tensor, rank, kSeeds[0], true), most_sweeps);
   const bool is_large = static_cast<double>(tensor.numel()) * static_cast<double>(rank) > kLarge;
-  if (!is_large) best = best_of_random_starts(tensor, rank, std::move(best));
+  if (!is_large) best = best_of_random_starts(tensor, rank, most_sweeps, std::move(best));
   if (best.degeneracy > kHealthyDegeneracy) return correct(tensor, best, kCorrectionSlack);
   return best;
 }

@@ -19,10 +19,13 @@ struct Cp {
   double degeneracy = 1;
 };
 
+// Where a start ends that has not settled before.
+inline constexpr int kMostSweeps = 300;
+
 // Alternating least squares with a small ridge, from the leading singular vectors and from random
 // factors, whichever comes closest; if the terms cancel each other, correct() follows.
-// Requires: a tensor of doubles that is not all zeros, and a rank of at least 1.
-Cp cp(const at::Tensor& tensor, std::int64_t rank);
+// Requires: a tensor of doubles that is not all zeros, a rank and sweeps of at least 1.
+Cp cp(const at::Tensor& tensor, std::int64_t rank, int most_sweeps = kMostSweeps);
 
 // The error-preserving correction (Phan et al. 2020, section 3): smaller terms at the same error,
 // within `slack` of it, or at 0.001 where it is less. One factor at a time, which makes each a

@@ -32,6 +32,15 @@ TEST(Cp, APlantedSumIsFoundAgain) {
   EXPECT_LT(distance(sum_of_terms(found.factors), planted), 1e-3);
 }
 
+TEST(Cp, FewSweepsEndFartherFromIt) {
+  torch::manual_seed(3);
+  const at::Tensor tensor = at::randn({16, 16, 9}, at::kDouble);
+  const double one = cp(tensor, 12, 1).relative_error, ten = cp(tensor, 12, 10).relative_error;
+  EXPECT_GT(one, ten);
+  EXPECT_GT(ten, cp(tensor, 12).relative_error);
+  EXPECT_LT(one, 1);
+}
+
 TEST(Cp, TheErrorThatIsToldIsTheErrorThatIsThere) {
   torch::manual_seed(4);
   const at::Tensor tensor = at::randn({12, 10, 9}, at::kDouble);

@@ -10,7 +10,6 @@
 #include <ATen/ATen.h>
 
 #include "base/check.h"
-#include "decompose/cp.h"
 #include "decompose/linear_algebra.h"
 #include "decompose/tucker.h"
 
@@ -62,9 +61,9 @@ at::Tensor as(const at::Tensor& factor, const std::vector<std::int64_t>& shape) 
   return factor.reshape(shape);
 }
 
-Cp cp_of(const at::Tensor& weight, const LayerForm& form) {
+Cp cp_of(const at::Tensor& weight, const LayerForm& form, int sweeps) {
   const bool is_merged = form.method == Decomposition::kCp3;
-  Cp result = cp(is_merged ? weight.flatten(2) : weight, form.ranks[0]);
+  Cp result = cp(is_merged ? weight.flatten(2) : weight, form.ranks[0], sweeps);
   LT_REQUIRE(result.degeneracy < kDegenerate, "cp is degenerate at rank ", form.ranks[0],
              ": its terms are ", result.degeneracy,
              " times as large as their sum; use another rank, such as ",
@@ -90,7 +89,7 @@ std::vector<at::Tensor> svd_factors(const at::Tensor& matrix, std::int64_t rank,
 
 // The factors as doubles, in the order of their shapes, whatever their layout.
 std::vector<at::Tensor> factors_of(const at::Tensor& weight, const LayerForm& form,
-                                   double& degeneracy, SharedVectors& shared) {
+                                   double& degeneracy, SharedVectors& shared, int cp_sweeps) {
   if (form.method == Decomposition::kSvd) {
     return svd_factors(weight.flatten(1), form.ranks[0], shared);
   }
@@ -98,7 +97,7 @@ std::vector<at::Tensor> factors_of(const at::Tensor& weight, const LayerForm& fo
     const Tucker2 found = tucker2(weight, form.ranks[0], form.ranks[1]);
     return {found.inputs.t(), found.core, found.outputs};
   }
-  const Cp found = cp_of(weight, form);
+  const Cp found = cp_of(weight, form, cp_sweeps);
   degeneracy = found.degeneracy;
   std::vector<at::Tensor> result = {found.factors[1].t()};
   for (std::size_t i = 2; i < found.factors.size(); ++i) result.push_back(found.factors[i].t());
@@ -182,7 +181,8 @@ Factorisation factorise(const at::Tensor& weight, const LayerForm& form) {
   return factorise(weight, form, shared);
 }
 
-Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedVectors& shared) {
+Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedVectors& shared,
+                        int cp_sweeps) {
   const at::NoGradGuard no_grad;
   const Shapes shapes = factor_shapes(form, weight.sizes());
   const at::Tensor exact = weight.detach().to(at::kDouble).contiguous();
@@ -193,7 +193,8 @@ Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedV
   LT_REQUIRE(norm > 0, "the weight is all zeros, so there is nothing to decompose; train it first");
   Factorisation result;
   result.factored.form = form;
-  const std::vector<at::Tensor> factors = factors_of(exact, form, result.degeneracy, shared);
+  const std::vector<at::Tensor> factors =
+      factors_of(exact, form, result.degeneracy, shared, cp_sweeps);
   LT_CHECK(factors.size() == shapes.size(), "factors: ", factors.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const at::Tensor shaped = as(factors[i], shapes[i].second);

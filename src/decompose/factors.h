@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "decompose/cp.h"
 #include "decompose/linear_algebra.h"
 #include "lowtide/decompose.h"
 
@@ -59,7 +60,8 @@ std::int64_t count_parameters(const LayerForm& form, at::IntArrayRef weight_size
 
 // Throws InvalidInput as factor_shapes does, if the weight has values that are not finite or is
 // all zeros, and if its terms cancel each other (CP: degenerate).
-Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedVectors& shared);
+Factorisation factorise(const at::Tensor& weight, const LayerForm& form, SharedVectors& shared,
+                        int cp_sweeps = kMostSweeps);
 Factorisation factorise(const at::Tensor& weight, const LayerForm& form);
 
 // The weight that the factors stand for; differentiable. Dense: the one factor is the weight.

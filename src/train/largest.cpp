@@ -7,14 +7,17 @@
 namespace lowtide::train {
 
 std::int64_t largest_that_fits(std::int64_t first, std::int64_t most,
-                               const std::function<bool(std::int64_t)>& fits) {
+                               const std::function<bool(std::int64_t)>& fits, double slack) {
   std::int64_t good = 0;
   std::int64_t bad = most + 1;
   for (std::int64_t next = std::min(first, most); good < most && bad > most;
        next = next > most / 2 ? most : 2 * next) {
     (fits(next) ? good : bad) = next;
   }
-  while (bad - good > 1) {
+  const auto is_near = [&] {
+    return static_cast<double>(bad - good) <= std::max(1.0, slack * static_cast<double>(good));
+  };
+  while (!is_near()) {
     const std::int64_t middle = good + (bad - good) / 2;
     (fits(middle) ? good : bad) = middle;
   }

@@ -29,6 +29,18 @@ TEST(LargestThatFits, IsFoundFromAnywhere) {
   }
 }
 
+TEST(LargestThatFits, MayBeMissedByAShareOfIt) {
+  for (std::int64_t limit = 1; limit <= 500; limit += 7) {
+    int questions = 0;
+    const auto fits = [&](std::int64_t n) { return ++questions, n <= limit; };
+    const std::int64_t found = largest_that_fits(32, 1000, fits, 0.125);
+    EXPECT_LE(found, limit);
+    EXPECT_LT(static_cast<double>(limit - found),
+              std::max(1.0, 0.125 * static_cast<double>(found)));
+    EXPECT_LE(questions, 9);
+  }
+}
+
 TEST(LargestThatFits, TakesFewQuestions) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() - 1;
   int questions = 0;

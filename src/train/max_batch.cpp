@@ -36,8 +36,6 @@ using Clock = std::chrono::steady_clock;
 // wants them, and some more show whether the plan leaves enough free.
 constexpr int kUntimedSteps = 5;
 constexpr int kTimedSteps = 3;
-// One example comes last: batch norm may refuse it, as a single value a channel.
-constexpr std::int64_t kFirstBatch = 2;
 // Enough to come within an eighth of the fastest from where batches were doubled.
 constexpr int kMostTriesNearFastest = 8;
 // cudaErrorMemoryAllocation.
@@ -49,20 +47,23 @@ BatchTry not_trained(std::int64_t batch, const std::string& why, std::exception_
 
 class Search {
  public:
-  Search(RunOptions options, const Hooks& hooks) : options_(std::move(options)), hooks_(hooks) {}
+  Search(RunOptions options, const BatchSearch& search, const Hooks& hooks)
+      : options_(std::move(options)), search_(search), hooks_(hooks) {}
 
-  MaxBatch go(std::int64_t most) {
-    LT_REQUIRE(most >= 1, "a batch has at least one example");
+  MaxBatch go() {
+    LT_REQUIRE(search_.most >= 1 && search_.first >= 1, "a batch has at least one example");
+    LT_REQUIRE(search_.slack >= 0 && search_.slack <= 1, "a slack is a share: ", search_.slack);
     LT_REQUIRE(!is_share(options_.memory.budget) && !options_.memory.budget.empty(),
                "the budget must be a size: what a share is of grows with the batch");
     data_ = open_data_for(options_.training);
     result_.training = options_.training;
+    result_.goal = search_.goal;
     result_.policy = options_.memory.policy;
     result_.budget_bytes = base::parse_bytes(options_.memory.budget);
     LT_REQUIRE(result_.budget_bytes > 0, "a budget of nothing cannot be kept");
     result_.asked_bytes = result_.budget_bytes;
     if (c10::Device(options_.training.device).is_cpu()) stay_within_host();
-    result_.most = std::min(most, examples());
+    result_.most = std::min(search_.most, examples());
     find();
     for (auto& [batch, tried] : tries_) result_.tries.push_back(std::move(tried));
     return std::move(result_);
@@ -108,14 +109,21 @@ class Search {
   }
 
   void search() {
-    largest_that_fits(kFirstBatch, result_.most,
-                      [this](std::int64_t batch) { return tried(batch).is_plain; });
-    const std::int64_t start = largest_so_far();
-    const std::int64_t managed =
-        largest_that_fits(start == 0 ? kFirstBatch : start, result_.most,
-                          [this](std::int64_t batch) { return tried(batch).fits(); });
+    largest_that_fits(
+        search_.first, result_.most, [this](std::int64_t batch) { return tried(batch).is_plain; },
+        search_.slack);
+    if (search_.goal != BatchGoal::kPlain) {
+      const std::int64_t start = largest_so_far();
+      largest_that_fits(
+          start == 0 ? search_.first : start, result_.most,
+          [this](std::int64_t batch) { return tried(batch).fits(); }, search_.slack);
+    }
     if (hooks_.is_stopped()) return;
-    if (managed == 0) throw_refusal(tries_.at(std::min(kFirstBatch, result_.most)));
+    if (largest_so_far() == 0) throw_refusal();
+    if (search_.goal == BatchGoal::kFastest) find_fastest();
+  }
+
+  void find_fastest() {
     for (int i = 0; i < kMostTriesNearFastest; ++i) {
       const std::optional<std::int64_t> next = next_near_fastest(rates());
       if (!next || hooks_.is_stopped()) break;
@@ -147,7 +155,10 @@ class Search {
     if (std::next(here) != tries_.end()) result_.tried_above = std::next(here)->first;
   }
 
-  [[noreturn]] void throw_refusal(const BatchTry& smallest) const {
+  [[noreturn]] void throw_refusal() const {
+    // One example comes last: batch norm may refuse it, as a single value a channel.
+    const auto found = tries_.lower_bound(2);
+    const BatchTry& smallest = (found == tries_.end() ? tries_.begin() : found)->second;
     if (smallest.error) std::rethrow_exception(smallest.error);
     throw OutOfMemory(base::concat("no batch trains within ",
                                    base::format_bytes(result_.budget_bytes), "; with a batch of ",
@@ -265,6 +276,7 @@ class Search {
   }
 
   RunOptions options_;
+  const BatchSearch search_;
   const Hooks& hooks_;
   std::shared_ptr<const zoo::DataSet> data_;
   std::map<std::int64_t, BatchTry> tries_;
@@ -273,8 +285,8 @@ class Search {
 
 }  // namespace
 
-MaxBatch max_batch(RunOptions options, std::int64_t most, const Hooks& hooks) {
-  return Search(std::move(options), hooks).go(most);
+MaxBatch max_batch(RunOptions options, const BatchSearch& search, const Hooks& hooks) {
+  return Search(std::move(options), search, hooks).go();
 }
 
 }  // namespace lowtide::train

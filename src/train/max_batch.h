@@ -36,7 +36,21 @@ struct BatchTry {
   }
 };
 
+// What a search ends with; each has those before it.
+enum class BatchGoal : std::uint8_t { kPlain, kManaged, kFastest };
+
+struct BatchSearch {
+  BatchGoal goal = BatchGoal::kFastest;
+  // Tried first. One near the end saves tries.
+  std::int64_t first = 2;
+  // No larger one is tried.
+  std::int64_t most = 65536;
+  // A larger batch may be missed by so much, as a share of what is found.
+  double slack = 0;
+};
+
 struct MaxBatch {
+  BatchGoal goal = BatchGoal::kFastest;
   TrainingOptions training;
   std::string policy;
   // What was searched within; on a CPU no more than is free, whatever was asked for.
@@ -44,10 +58,10 @@ struct MaxBatch {
   std::int64_t asked_bytes = 0;
   // No batch was to be larger, be it for want of data.
   std::int64_t most = 0;
-  // The largest of those in which nothing had to be evicted, with the step time that it has without
-  // a session; nothing if there is none.
+  // The largest of those in which nothing had to be evicted, where the fastest is looked for with
+  // the step time that it has without a session; nothing if there is none.
   std::optional<BatchTry> plain;
-  // The largest, and the one with the most examples a second.
+  // The largest, and the one with the most examples a second, of those that were tried.
   BatchTry managed;
   BatchTry fastest;
   // The batches nearest to the fastest that were tried too; 0: there is none. Between them a batch
@@ -68,6 +82,6 @@ struct MaxBatch {
 // Throws OutOfMemory if no batch fits, what torch threw if the smallest failed for another reason
 // or the device failed before a batch did, InvalidInput without a budget in bytes, and else as
 // run() does.
-MaxBatch max_batch(RunOptions options, std::int64_t most, const Hooks& hooks);
+MaxBatch max_batch(RunOptions options, const BatchSearch& search, const Hooks& hooks);
 
 }  // namespace lowtide::train

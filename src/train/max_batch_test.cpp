@@ -47,14 +47,15 @@ class MaxBatchOfAKernelWithALimit : public testing::Test {
  protected:
   ~MaxBatchOfAKernelWithALimit() override { most_examples = most_examples_of_device = kNoLimit; }
 
-  MaxBatch search(std::int64_t limit, const std::string& budget = "1GiB") {
+  MaxBatch search(std::int64_t limit, const std::string& budget = "1GiB",
+                  const BatchSearch& search = {.most = 9}) {
     most_examples = limit;
     RunOptions options;
     options.training.model = "lenet5";
     options.memory.budget = budget;
     Hooks hooks;
     hooks.say = [this](const std::string& message) { said_.push_back(message); };
-    return max_batch(options, 9, hooks);
+    return max_batch(options, search, hooks);
   }
 
   std::vector<std::string> said_;
@@ -73,6 +74,19 @@ TEST_F(MaxBatchOfAKernelWithALimit, StopsBelowIt) {
     }
   }
   EXPECT_THAT(said_, Contains(HasSubstr(kComplaint)));
+}
+
+TEST_F(MaxBatchOfAKernelWithALimit, LooksForNoMoreThanIsAskedFor) {
+  const MaxBatch plain =
+      search(5, "1GiB", {.goal = BatchGoal::kPlain, .first = 4, .most = 9, .slack = 0.5});
+  ASSERT_TRUE(plain.plain);
+  EXPECT_EQ(plain.plain->batch, 4);
+  EXPECT_TRUE(plain.plain->is_inside_session);
+  EXPECT_THAT(plain.tries, testing::ElementsAre(testing::Field(&BatchTry::batch, 4),
+                                                testing::Field(&BatchTry::batch, 6),
+                                                testing::Field(&BatchTry::batch, 8)));
+  const MaxBatch managed = search(5, "1GiB", {.goal = BatchGoal::kManaged, .first = 9, .most = 9});
+  EXPECT_EQ(managed.managed.batch, 5);
 }
 
 TEST_F(MaxBatchOfAKernelWithALimit, SaysHowFarTheFastestWasLookedFor) {

@@ -3,6 +3,7 @@
 """How bench/ctdr goes on where a call ended, and what it makes of its rows."""
 
 import contextlib
+import importlib
 import io
 import json
 import pathlib
@@ -10,6 +11,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree
 
@@ -61,12 +63,18 @@ NET = {
                "ctdr": {"layers": {"fc": "svd 8", "conv": "dense"}, "budget_bytes": 40 * MIB,
                         "reasons": {"fc": "half the time", "conv": "does not pay"}}},
     "accuracy, seed 1": {"plain": {"accuracy": 0.8, "evaluation_loss": 1.5, "peak_bytes": 90 * MIB},
-                         "svd alone": tuned(), "cp3 alone": {"refused": "exit 1: cp is degenerate"}},
+                         "plain, further epochs": {"accuracy": 0.85, "evaluation_loss": 1.4,
+                                                   "peak_bytes": 90 * MIB},
+                         "ctdr": tuned(), "svd alone": tuned(),
+                         "cp3 alone": {"refused": "exit 1: cp is degenerate"}},
+    "accuracy, seed 2": {"plain": {"accuracy": 0.84, "evaluation_loss": 1.25, "peak_bytes": 90 * MIB}},
     "memory": {"dense, peak": peak(100, 40), "svd alone, peak": peak(110),
                "dense, turn 1, budgets 1": curve(10, {95: 11, 80: 12, 70: 13}),
                "dense, turn 2, budgets 1": curve(12, {95: 13, 80: 14, 70: 15}),
                "dense, turn 1, budgets 2": curve(10, {60: 20, 50: None, 40: None}),
                "svd alone, turn 1, budgets 1": {"refused": "exit 3: no room"},
+               "ctdr, turn 1": curve(6, {40: 8}) | {"plain_peak_bytes": 60 * MIB},
+               "ctdr, largest batch": {"plain": {"batch": 9}, "managed": None, "budget_bytes": MIB},
                "dense, largest batch": {"plain": None, "managed": {"batch": 7}, "budget_bytes": MIB},
                "dense, smallest budget": {"budget_bytes": 35 * MIB}}}
 
@@ -86,15 +94,29 @@ class Tables(Modules):
         self.assertIn("|  | planned for 40.0 | 40.0 | 10.0 | 0.0 | 0.0 | 0.0 | 30.0 | 0.0 | 0.0 |", lines)
         self.assertIn("|  | planned for 40.0: no plan below 60.0 |", lines)
         self.assertIn("| svd alone | exit 3: no room |", lines)
+        self.assertIn("| variant | plain peak MiB | plainly | 95 %, 95.0 MiB | 80 %, 80.0 MiB | 70 %, 70.0 MiB "
+                      "| 60 %, 60.0 MiB | 50 %, 50.0 MiB | 40 %, 40.0 MiB | smallest budget MiB "
+                      "| largest batch plain / managed |", lines)
         self.assertIn("| dense | 100.0 | 10.0 (10.0..12.0) | 12.0 (11.0..13.0) | 13.0 (12.0..14.0) "
-                      "| 14.0 (13.0..15.0) | 20.0 (20.0..20.0) | refused | refused |  |  | 35.0 "
+                      "| 14.0 (13.0..15.0) | 20.0 (20.0..20.0) | refused | refused | 35.0 "
                       "| 0 / 7 in 1.0 MiB |",
                       lines)
+        self.assertIn("| ctdr | 60.0 | 6.0 (6.0..6.0) |  |  |  |  |  | 8.0 (8.0..8.0) |  "
+                      "| 9 / not looked for in 1.0 MiB |", lines)
+        self.check_summary(lines)
         picture = xml.etree.ElementTree.parse(self.folder / "ctdr-tiny.svg").getroot()
         curves = [line for line in picture.iter("{http://www.w3.org/2000/svg}polyline")]
-        self.assertEqual([4], [len(line.get("points").split()) for line in curves])
+        # The plain step, and the budgets that were kept.
+        self.assertEqual([5, 2], [len(line.get("points").split()) for line in curves])
         self.assertFalse((self.folder / "ctdr-empty.svg").exists())
         self.check_bars(xml.etree.ElementTree.parse(self.folder / "ctdr-memory-tiny.svg").getroot())
+
+    def check_summary(self, lines):
+        """Means over seeds with their least and most; what was trained on has its own column."""
+        self.assertIn("| tiny | plainly | 10.0 (10.0..12.0) | 6.0 (6.0..6.0) | 82.0 (80.0..84.0) | 85.0 "
+                      "| 79.0 |", lines)
+        self.assertIn("|  | 40.0 MiB | refused | 8.0 (8.0..8.0) |  |  |  |", lines)
+        self.assertIn("| plain, further epochs |  |  |  | 85.0 |  |  | 1.400 |  |  | 90.0 |", lines)
 
     def check_bars(self, picture):
         """Two variants, plainly and planned, one of which has no plan; two kinds in each of the others."""
@@ -130,6 +152,17 @@ class Tables(Modules):
             self.assertEqual(6, len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))))
 
 
+class Clock:
+    """Stands for the program: a hundred seconds are left."""
+    lanes = 0
+
+    def seconds_left(self):
+        return 100
+
+    def share_processors(self, lanes):
+        self.lanes = lanes
+
+
 class Resuming(Modules):
     def setUp(self):
         super().setUp()
@@ -142,11 +175,11 @@ class Resuming(Modules):
     def open(self):
         return self.results.Results(self.folder / "results.json", {"device": "cpu"})
 
-    def piece(self, row, make=None, seconds=10):
+    def piece(self, row, make=None, seconds=10, kind="sizes", line="tiny"):
         def made():
             self.made.append(row)
             return make() if make else {"figure": row}
-        return self.parts.Piece("tiny", "memory", row, seconds, made)
+        return self.parts.Piece("tiny", "memory", row, seconds, made, kind, line)
 
     def test_a_row_is_there_for_the_next_call_and_a_missing_one_is_not(self):
         results = self.open()
@@ -172,18 +205,55 @@ class Resuming(Modules):
     def test_predictions_are_corrected_by_what_was_measured(self):
         results = self.open()
         self.assertEqual(10, results.predicted_seconds(self.piece("one")))
-        results.rows("tiny", "choice")["plain"] = {"piece_seconds": 30, "guessed_seconds": 10}
+        for net, kind, seconds in (("other", "sizes", 20), ("tiny", "curves", 90)):
+            results.rows(net, "choice")["plain"] = {"piece_seconds": seconds, "guessed_seconds": 10, "kind": kind}
+        self.assertEqual(20, results.predicted_seconds(self.piece("one")))
+        results.rows("tiny", "memory")["plain"] = {"piece_seconds": 30, "guessed_seconds": 10, "kind": "sizes"}
         self.assertEqual(30, results.predicted_seconds(self.piece("one")))
 
     def test_a_row_that_would_not_be_done_is_left_to_the_next_call(self):
         run = runpy.run_path(str(FOLDER / "run"))
-        clock = type("Clock", (), {"seconds_left": lambda self: 100})()
-        pieces = [self.piece("long", seconds=500), self.piece("short", seconds=50), self.piece("long too", seconds=500)]
         results = self.open()
         results.predicted_seconds = lambda piece: piece.seconds
-        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(run["OutOfTime"]):
-            run["measure"](results, pieces, clock)
-        self.assertEqual(["long", "short"], self.made)
+        call = run["Call"](results, Clock())
+        with contextlib.redirect_stderr(io.StringIO()):
+            for line in ([("long", 500), ("short", 50), ("long too", 500), ("needs it", 50)],
+                         [("of another line", 50)]):
+                call.measure([self.piece(row, seconds=seconds) for row, seconds in line], lanes=1)
+        self.assertEqual(["long", "short", "of another line"], self.made)
+        self.assertTrue(call.is_over)
+
+    def test_lines_run_beside_each_other_and_what_is_timed_alone(self):
+        run = runpy.run_path(str(FOLDER / "run"))
+        both = threading.Barrier(2, timeout=30)
+        stage = [self.piece(row, make, line=line) for row, make, line in (
+            ("a 1", None, "a"), ("a 2", lambda: {"met": both.wait()}, "a"),
+            ("b 1", lambda: {"met": both.wait()}, "b"))]
+        results, clock = self.open(), Clock()
+        with contextlib.redirect_stderr(io.StringIO()):
+            run["Call"](results, clock).measure_stage(stage, lanes=2)
+        self.assertEqual({"a 1", "a 2", "b 1"}, set(self.open().rows("tiny", "memory")))
+        self.assertEqual(2, clock.lanes)
+        with contextlib.redirect_stderr(io.StringIO()):
+            run["Call"](results, clock).measure_stage([self.piece("timed", kind="curves")], lanes=2)
+        self.assertEqual(1, results.rows("tiny", "memory")["timed"]["lanes"])
+
+    def test_rows_that_the_claims_are_about_come_first(self):
+        run = runpy.run_path(str(FOLDER / "run"))
+        nets = importlib.import_module("nets")
+        arguments = type("Arguments", (), {
+            "nets": list(nets.FULL), "known": nets.FULL, "work": self.folder, "seeds": "", "turns": 1,
+            "part": run["KINDS"], "retry": False, "claims": False})()
+        lowtide = self.program.Lowtide("none", "cuda", 0, self.folder)
+        stages = list(run["stages_of"](arguments, lowtide, self.open()))
+        first = [{(piece.net, piece.kind) for piece in stage} for stage in stages[:3]]
+        claimed = nets.GROUPS[0]
+        self.assertEqual([{(net, kind) for net in claimed} for kind in ("choice", "accuracy", "curves")], first)
+        rows = [piece for stage in stages for piece in stage]
+        self.assertEqual(len(rows), len({(piece.net, piece.part, piece.row) for piece in rows}))
+        self.assertEqual(set(nets.FULL), {piece.net for piece in rows})
+        arguments.claims = True
+        self.assertEqual(3, len(list(run["stages_of"](arguments, lowtide, self.open()))))
 
 
 if __name__ == "__main__":

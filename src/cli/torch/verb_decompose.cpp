@@ -163,6 +163,12 @@ void add_method_options(CLI::App& verb, DecomposeChoice& choice) {
   verb.add_flag("--untrained", choice.options.rules.takes_untrained,
                 "Decompose weights that look untrained, too, which are else left dense")
       ->group(group);
+  verb.add_option("--cp-sweeps", choice.options.rules.cp_sweeps,
+                  "Sweeps of least squares for CP, at most; few of them are quick on large layers "
+                  "and less exact (default: 300)")
+      ->check(whole_number(1, 100'000))
+      ->type_name("N")
+      ->group(group);
   verb.add_option("--max-accuracy-loss", choice.most_loss_points,
                   "Points of accuracy that may be lost (default: 0.5)")
       ->check(CLI::Range(0.0, 100.0).description(""))
@@ -201,6 +207,10 @@ Verb add_decompose(CLI::App& program) {
                    "Seconds that planning one set of layers may take (default: 10)")
       ->check(positive_number())
       ->type_name("X");
+  verb->add_option("--trials", choice->options.most_trials,
+                   "Sets of layers that are looked at, at most (default: 24)")
+      ->check(whole_number(2, 10'000))
+      ->type_name("N");
   verb->add_option("--output,-o", choice->options.output, "Write the weights to this file")
       ->check(not_empty())
       ->type_name("FILE");

@@ -24,7 +24,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kDefaultMost = 65536;
 constexpr const char* kExamples =
     "\nExamples:\n"
     "  lowtide max-batch small_resnet --budget 200MiB\n"
@@ -36,8 +35,14 @@ constexpr const char* kExamples =
     "more without Lowtide. If not even one example fits, the exit code is 3.";
 
 struct MaxBatchChoice : RunChoice {
-  std::int64_t most = kDefaultMost;
+  train::BatchSearch search;
+  std::string goal = "fastest";
 };
+
+train::BatchGoal goal_of(const std::string& name) {
+  if (name == "plain") return train::BatchGoal::kPlain;
+  return name == "managed" ? train::BatchGoal::kManaged : train::BatchGoal::kFastest;
+}
 
 std::string rate_text(double examples_per_second) {
   char text[32];
@@ -75,13 +80,15 @@ std::string text_of(const train::MaxBatch& found, const Style& style) {
   } else {
     table.add({{"largest, plain", "none: something is always evicted"}});
   }
-  table.add(row_of("largest, Lowtide", found.managed));
-  table.add(row_of("fastest tried", found.fastest));
+  const bool has_managed = found.goal != train::BatchGoal::kPlain;
+  const bool has_fastest = found.goal == train::BatchGoal::kFastest;
+  if (has_managed) table.add(row_of("largest, Lowtide", found.managed));
+  if (has_fastest) table.add(row_of("fastest tried", found.fastest));
   std::string text = table.text(style);
   if (found.plain && !found.plain->is_inside_session) {
     text += "\nThe plain batch was timed without Lowtide.\n";
   }
-  text += fastest_text(found);
+  if (has_fastest) text += fastest_text(found);
   if (found.asked_bytes != found.budget_bytes) {
     text += base::concat("\nThe budget was ", base::format_bytes(found.asked_bytes),
                          ", but this machine has no more free than that.\n");
@@ -89,7 +96,7 @@ std::string text_of(const train::MaxBatch& found, const Style& style) {
   if (!found.failure.empty()) {
     text += "\nThe search broke off, so larger or faster batches may work: " + found.failure + "\n";
   }
-  if (found.managed.batch == found.most) {
+  if (has_managed && found.managed.batch == found.most) {
     text += base::concat("\nNo larger batch was tried: ", found.most,
                          " is what --most and the data allow.\n");
   }
@@ -122,9 +129,9 @@ json json_of(const train::MaxBatch& found) {
                  {"budget_bytes", found.budget_bytes},
                  {"most", found.most},
                  {"plain", found.plain ? try_json(*found.plain) : json(nullptr)},
-                 {"managed", try_json(found.managed)},
-                 {"fastest", try_json(found.fastest)},
                  {"tries", std::move(tries)}};
+  if (found.goal != train::BatchGoal::kPlain) result["managed"] = try_json(found.managed);
+  if (found.goal == train::BatchGoal::kFastest) result["fastest"] = try_json(found.fastest);
   if (found.asked_bytes != found.budget_bytes) result["asked_budget_bytes"] = found.asked_bytes;
   if (found.tried_below > 0) result["tried_below_fastest"] = found.tried_below;
   if (found.tried_above > 0) result["tried_above_fastest"] = found.tried_above;
@@ -139,9 +146,11 @@ ExitCode run_max_batch(const CLI::App& verb, const MaxBatchChoice& choice, Conso
                                   "a size, such as 8GiB"));
   }
   const train::RunOptions options = resolve(verb, choice);
+  train::BatchSearch search = choice.search;
+  search.goal = goal_of(choice.goal);
   std::optional<train::MaxBatch> found;
   run_with_progress(console, 0, [&](const train::Hooks& hooks) {
-    found = train::max_batch(options, choice.most, hooks);
+    found = train::max_batch(options, search, hooks);
   });
   if (found->was_interrupted) {
     console.err << "stopped before the largest batch was found" << std::endl;
@@ -165,7 +174,19 @@ Verb add_max_batch(CLI::App& program) {
   verb->get_option("--budget")
       ->required()
       ->description("Device memory to stay within: 8GiB, 1.5GiB, 512MiB");
-  verb->add_option("--most", choice->most, "No larger batch is tried (default: 65536)")
+  verb->add_option("--look-for", choice->goal,
+                   "plain (the largest without evictions), managed (and the largest under Lowtide) "
+                   "or fastest (and the one with the most examples a second) (default: fastest)")
+      ->check(one_of({"plain", "managed", "fastest"}))
+      ->type_name("NAME");
+  verb->add_option("--first", choice->search.first, "The batch that is tried first (default: 2)")
+      ->check(whole_number(1))
+      ->type_name("N");
+  verb->add_option("--slack", choice->search.slack,
+                   "A larger batch may be missed by this share of what is found (default: 0)")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("X");
+  verb->add_option("--most", choice->search.most, "No larger batch is tried (default: 65536)")
       ->check(whole_number(1))
       ->type_name("N");
   add_json_option(*verb, choice->json);
