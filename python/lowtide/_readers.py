@@ -106,13 +106,13 @@ def _tells_storage_address(original):
 
 @contextlib.contextmanager
 def _storage_held(storage):
-    session = None if is_passing() else _session.current()
+    session = None if is_passing() else _session.holder()
     if session:
         session.hold_storage(storage)
     try:
         yield
     finally:
-        if session and session is _session.current():
+        if session and session.is_open:
             session.release_storage(storage)
 
 

@@ -27,6 +27,12 @@ def current():
     return _open_sessions[-1] if _open_sessions else None
 
 
+def holder():
+    """The session that holds are made with: they belong to the device, which all open sessions share,
+    and are forgotten with the outermost. The innermost may change before they are released."""
+    return _open_sessions[0] if _open_sessions else None
+
+
 class Session:
     """A budget over one device, until close(). Options: see lowtide.budget."""
 
@@ -189,7 +195,7 @@ def memory_stats():
 @contextlib.contextmanager
 def hold(*tensors):
     """Keeps tensors on the device while their addresses are used: `with lowtide.hold(weight):`."""
-    session = current()
+    session = holder()
     held = []
     try:
         for tensor in tensors if session else ():
@@ -197,15 +203,15 @@ def hold(*tensors):
             held.append(tensor)
         yield
     finally:
-        # The session may have been closed inside: then nothing is held any more.
-        for tensor in held if session and session is current() else ():
+        # It may have been closed inside: then nothing is held any more.
+        for tensor in held if session and session.is_open else ():
             session.release(tensor)
 
 
 @contextlib.contextmanager
 def opaque(tensors):
     """See Session; does nothing where there is no session."""
-    session = current()
+    session = holder()
     with session.opaque(tensors) if session else contextlib.nullcontext():
         yield
 

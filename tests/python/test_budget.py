@@ -17,6 +17,7 @@ import torch
 
 import lowtide
 import training
+from test_everyday import is_away
 
 
 def small_net():
@@ -75,6 +76,37 @@ class Budget(unittest.TestCase):
         # What is remembered is the budget, not the steps that were measured for it.
         self.assertEqual(lowtide.memory_stats()["budget_bytes"], stats["budget_bytes"])
         self.assertEqual(json.loads(lowtide.last_report().json)["budget_bytes"], stats["budget_bytes"])
+
+    def test_what_was_held_before_a_share_took_force_may_leave_after_it(self):
+        tensor = torch.randn(512, 512)
+        weight = torch.randn(512, 512, requires_grad=True)
+        optimizer = torch.optim.SGD([weight])
+
+        def step():
+            (weight * tensor).sum().backward()
+            optimizer.step()
+
+        with lowtide.budget("200%", device="cpu", means="host", evict_everything=True):
+            with lowtide.hold(tensor):
+                for _ in range(3):
+                    step()
+                self.assertFalse(is_away(tensor))
+            step()
+            self.assertTrue(is_away(tensor))
+
+    def test_what_is_held_outlives_the_budget_inside_in_which_it_began(self):
+        tensor = torch.randn(512, 512)
+        with lowtide.budget("1GiB", device="cpu", means="host", evict_everything=True):
+            inside = lowtide.budget("2GiB", device="cpu", means="host", evict_everything=True)
+            held = lowtide.hold(tensor)
+            with inside:
+                held.__enter__()
+                tensor.add_(0)
+            tensor.add_(0)
+            self.assertFalse(is_away(tensor))
+            held.__exit__(None, None, None)
+            tensor.add_(0)
+            self.assertTrue(is_away(tensor))
 
     def test_is_a_decorator_too(self):
         @lowtide.budget("1GiB", device="cpu")
