@@ -56,8 +56,9 @@ class Session:
         installed = []
         try:
             for install, remove in _patches:
-                install()
+                # First, since it may have done a part of it when it fails.
                 installed.append(remove)
+                install()
         except BaseException:
             for remove in reversed(installed):
                 remove()

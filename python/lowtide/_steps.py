@@ -36,7 +36,8 @@ def _install():
 
 
 def _remove():
-    _handles.pop().remove()
+    while _handles:
+        _handles.pop().remove()
 
 
 _session.add_patch(_install, _remove)
