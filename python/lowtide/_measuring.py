@@ -97,9 +97,26 @@ class Verdict:
         return self.identical
 
 
-def _same_bits(one, other):
-    as_bytes = [value.contiguous().view(-1).view(torch.uint8) for value in (one, other)]
-    return one.shape == other.shape and one.dtype == other.dtype and torch.equal(*as_bytes)
+def _bytes_of(value):
+    """A row for each element, in their order."""
+    return value.contiguous().view(-1, 1).view(torch.uint8)
+
+
+def _text_of(value, index):
+    """What an element is. There are many NaNs, so these come with their bits."""
+    number = value[index].item()
+    if number == number:
+        return repr(number)
+    return f"{number!r} (0x{bytes(reversed(_bytes_of(value[index])[0].tolist())).hex()})"
+
+
+def _first_differing(wanted, got):
+    """The index of the first element of other bytes; None if all are the same."""
+    as_bytes = [_bytes_of(value) for value in (wanted, got)]
+    if torch.equal(*as_bytes):
+        return None
+    differs = (as_bytes[0] != as_bytes[1]).any(1)
+    return tuple(map(int, torch.unravel_index(differs.int().argmax(), wanted.shape)))
 
 
 def _difference(step, plain, managed):
@@ -107,13 +124,12 @@ def _difference(step, plain, managed):
         got = managed.get(name)
         if got is None:
             return f"step {step}: {name} is missing"
-        if wanted.numel() and not _same_bits(wanted, got):
-            if wanted.shape != got.shape or wanted.dtype != got.dtype:
-                return f"step {step}: {name} has another shape or type"
-            differs = (wanted != got) & ~((wanted != wanted) & (got != got))
-            index = tuple(differs.nonzero()[0].tolist()) if differs.any() else ()
-            return (f"step {step}: {name}{list(index)}: {wanted[index].item()!r} plainly, "
-                    f"{got[index].item()!r} within the budget")
+        if wanted.shape != got.shape or wanted.dtype != got.dtype:
+            return f"step {step}: {name} has another shape or type"
+        index = _first_differing(wanted, got) if wanted.numel() else None
+        if index is not None:
+            return (f"step {step}: {name}{list(index)}: {_text_of(wanted, index)} plainly, "
+                    f"{_text_of(got, index)} within the budget")
     return None
 
 

@@ -60,6 +60,33 @@ class Verify(unittest.TestCase):
         self.assertFalse(verdict)
         self.assertRegex(verdict.difference, r"^step 2: Sequential\d\.3\.bias\[7\]: .* plainly")
 
+    def test_a_difference_in_bits_alone_is_told(self):
+        nan = torch.tensor([0x7fc00001], dtype=torch.int32).view(torch.float32)
+        for plain, managed, expected in (
+                (0.0, -0.0, r"weight\[2, 1\]: 0\.0 plainly, -0\.0 within"),
+                (torch.tensor(float("nan")), nan[0],
+                 r"weight\[2, 1\]: nan \(0x7fc00000\) plainly, nan \(0x7fc00001\) within")):
+            model, calls = torch.nn.Linear(3, 4), []
+
+            def step(model=model, calls=calls, plain=plain, managed=managed):
+                calls.append(None)
+                with torch.no_grad():
+                    model.weight[2, 1] = plain if len(calls) == 1 else managed
+
+            verdict = lowtide.verify(step, "1GiB", device="cpu", steps=1, state=[model])
+            self.assertFalse(verdict)
+            self.assertRegex(verdict.difference, expected)
+
+    def test_another_shape_is_told(self):
+        for sizes in ((0, 3), (3, 0)):
+            holder, rest = torch.nn.BatchNorm1d(3), list(sizes)
+
+            def step(rest=rest):
+                return torch.ones(rest.pop(0))
+
+            verdict = lowtide.verify(step, "1GiB", device="cpu", steps=1, state=[holder])
+            self.assertEqual(verdict.difference, "step 1: loss has another shape or type")
+
     def test_a_step_without_a_state_is_refused(self):
         with self.assertRaisesRegex(ValueError, "pass state="):
             lowtide.verify(lambda: 1, "1GiB", device="cpu")
