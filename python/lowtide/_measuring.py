@@ -12,7 +12,14 @@ from typing import Optional
 
 import torch
 
-from . import _budget, _names, _session
+from . import _budget, _library, _names, _session
+
+# A step may make optimizer states, so that it takes two to see what one takes.
+_MEASURED_STEPS = 2
+# A step that does not fit is planned after the second, the next one moves things to where the plan
+# wants them, and some more show whether the plan leaves enough free.
+_UNTIMED_STEPS = 5
+_TIMED_STEPS = 3
 
 
 def _values_used_by(function, seen):
@@ -201,42 +208,70 @@ class LargestBatches:
     managed_rate: float
 
 
-def _rate(make_step, batch, budget, options, is_managed):
-    """Examples a second with this batch; None if it does not fit."""
-    steps = 3
+def _wait_for_devices():
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
+def _rate(step, batch):
+    """Examples a second, once a step takes what all later ones take."""
+    seconds = []
+    for _ in range(_UNTIMED_STEPS + _TIMED_STEPS):
+        start = time.perf_counter()
+        step()
+        _wait_for_devices()
+        seconds.append(time.perf_counter() - start)
+    # Their median.
+    return batch / sorted(seconds[_UNTIMED_STEPS:])[_TIMED_STEPS // 2]
+
+
+def _fits_plainly(make_step, batch, size, options):
+    """Whether nothing would have to leave the device."""
     try:
-        with _budget.budget(budget if is_managed else 1 << 60, **options) as opened:
+        with _budget.budget(1 << 60, device=options.get("device")) as opened:
             step = make_step(batch)
-            step()
-            start = time.perf_counter()
-            for _ in range(steps):
+            for _ in range(_MEASURED_STEPS):
                 step()
-            seconds = time.perf_counter() - start
-            peak = opened.stats()["peak_bytes"]
+            return opened.stats()["peak_bytes"] <= size
+    except torch.OutOfMemoryError:
+        return False
+
+
+def _plain_rate(make_step, batch):
+    """Without a session, which would have its watching in the time; 0 where it does not train so."""
+    try:
+        return _rate(make_step(batch), batch)
+    except torch.OutOfMemoryError:
+        return 0.0
+
+
+def _managed_rate(make_step, batch, size, options):
+    """Within the budget; None if it does not fit."""
+    try:
+        with _budget.budget(size, **options | {"wait_for_plans": True}) as opened:
+            step = make_step(batch)
+            return _rate(lambda: _take(opened.session, step), batch)
     except torch.OutOfMemoryError:
         return None
-    if not is_managed and peak > budget:
-        return None
-    return steps * batch / seconds
 
 
-def _largest(rate_of, most):
-    """The largest batch with a rate, by doubling and then halving what is between."""
-    rates, batch = {0: 0.0}, 1
-    while batch <= most and (rate := rate_of(batch)) is not None:
-        rates[batch] = rate
+def _largest(try_batch, most):
+    """The largest batch that a try finds something for, and what: by doubling and then halving what
+    is between."""
+    found, batch = {0: 0.0}, 1
+    while batch <= most and (result := try_batch(batch)):
+        found[batch] = result
         batch *= 2
-    low, high = max(rates), min(batch, most + 1)
+    low, high = max(found), min(batch, most + 1)
     # An eighth is exact enough for a batch.
     while high - low > max(1, low // 8):
         middle = (low + high) // 2
-        rate = rate_of(middle)
-        if rate is None:
-            high = middle
-        else:
+        if result := try_batch(middle):
             low = middle
-            rates[low] = rate
-    return low, rates[low]
+            found[low] = result
+        else:
+            high = middle
+    return low, found[low]
 
 
 def max_batch(make_step, budget, *, most=1 << 16, **options):
@@ -248,7 +283,11 @@ def max_batch(make_step, budget, *, most=1 << 16, **options):
     if _budget.share_of(budget) is not None:
         raise ValueError("max_batch() needs a size, such as '8GiB': the plain peak grows with the "
                          "batch")
+    if _session.current() is not None:
+        raise _library.Error("max_batch() trains plainly too, which it cannot within a budget: end that "
+                             "before")
     size = _session.bytes_of(_budget.size_of(budget), options)
-    plain = _largest(lambda batch: _rate(make_step, batch, size, options, False), most)
-    managed = _largest(lambda batch: _rate(make_step, batch, size, options, True), most)
-    return LargestBatches(*plain, *managed)
+    plain, _ = _largest(lambda batch: _fits_plainly(make_step, batch, size, options), most)
+    plain_rate = _plain_rate(make_step, plain) if plain else 0.0
+    managed = _largest(lambda batch: _managed_rate(make_step, batch, size, options), most)
+    return LargestBatches(plain, plain_rate, *managed)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """verify(), trace(), max_batch() and the report."""
 
+import collections
 import json
 import pathlib
 import tempfile
@@ -147,6 +148,31 @@ class MaxBatch(unittest.TestCase):
         self.assertGreater(found.plain, 0)
         self.assertGreater(found.managed, found.plain)
         self.assertGreater(found.managed_rate, 0)
+
+    def test_plain_steps_are_timed_without_a_session_and_managed_ones_with_their_plans(self):
+        plain, managed = collections.Counter(), {}
+
+        def make_noting_step(batch):
+            step = make_step(batch)
+
+            def noting():
+                if lowtide._session.current() is None:
+                    plain[batch] += 1
+                elif lowtide.memory_stats()["budget_bytes"] == 6 << 20:
+                    managed.setdefault(batch, []).append(lowtide.memory_stats()["plans"])
+                return step()
+
+            return noting
+
+        found = lowtide.max_batch(make_noting_step, "6MiB", device="cpu", most=300)
+        self.assertGreaterEqual(plain.pop(found.plain), 3)
+        self.assertEqual(plain, {})
+        self.assertGreater(found.plain_rate, 0)
+        self.assertTrue(all(managed[found.managed][-3:]), managed[found.managed])
+
+    def test_within_a_budget_it_is_refused(self):
+        with lowtide.budget("1GiB", device="cpu"), self.assertRaisesRegex(lowtide.Error, "plainly too"):
+            lowtide.max_batch(make_step, "8MiB", device="cpu")
 
     def test_where_nothing_fits_it_is_none(self):
         found = lowtide.max_batch(make_step, "512KiB", device="cpu", most=64)
