@@ -205,6 +205,14 @@ class Errors(unittest.TestCase):
 
 
 class Import(unittest.TestCase):
+    def test_nothing_is_imported_with_it_but_torch_and_what_python_has(self):
+        script = ("import sys, torch\nbefore = set(sys.modules)\nimport lowtide\n"
+                  "names = {name for name in set(sys.modules) - before if name.split('.')[0] not in "
+                  "{'lowtide', *sys.stdlib_module_names}}\nprint(sorted(names))")
+        result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                                check=True)
+        self.assertEqual(result.stdout, "[]\n")
+
     def test_another_torch_is_an_import_error_that_says_what_to_do(self):
         script = ("import torch; torch.__version__ = '2.99.0'\n"
                   "try:\n  import lowtide\nexcept ImportError as error:\n  print(error)")
