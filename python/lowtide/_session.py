@@ -13,6 +13,8 @@ from . import _library, _names, _report
 _open_sessions = []
 # What is done when the first session opens and when the last one closes: (install, remove).
 _patches = []
+# Called with the session after each of its steps.
+_observers = []
 # The statistics of the session that was closed last.
 _last_stats = {}
 
@@ -20,6 +22,14 @@ _last_stats = {}
 def add_patch(install, remove):
     """Has `install` called whenever a first session opens, and `remove` when the last closes."""
     _patches.append((install, remove))
+
+
+def add_observer(observer):
+    _observers.append(observer)
+
+
+def remove_observer(observer):
+    _observers.remove(observer)
 
 
 def current():
@@ -109,6 +119,8 @@ class Session:
             self._is_to_be_named = False
             _names.name_models(self)
         self._call("lowtide_end_step", int(failed))
+        for observer in () if failed else list(_observers):
+            observer(self)
 
     def hold(self, tensor):
         """Brings a tensor back and keeps it on the device until release() is called as often."""

@@ -51,6 +51,17 @@ class Budget(unittest.TestCase):
         self.assertLessEqual(stats["peak_bytes"], stats["budget_bytes"])
         self.assertGreater(stats["evictions"], 0)
 
+    def test_a_share_counts_the_steps_of_a_loop_without_an_optimizer(self):
+        model = small_net()
+        for end_step in (lowtide.end_step, lambda: budget.session.end_step()):
+            with lowtide.budget("50%", device="cpu") as budget:
+                for _ in range(3):
+                    model(batch()).square().mean().backward()
+                    model.zero_grad()
+                    end_step()
+                self.assertGreater(budget.stats()["budget_bytes"], 0)
+                self.assertLessEqual(budget.stats()["peak_bytes"], budget.stats()["budget_bytes"])
+
     def test_a_share_may_be_less_than_what_is_there_from_step_to_step(self):
         def run(budget, **options):
             # Parameters, gradients and states are four fifths of it.
