@@ -22,6 +22,13 @@ def gpu_name():
     return first_line(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
 
 
+def processor():
+    """Its name and how many cores of it are there."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else 'unknown'}, {len(names)} cores"
+
+
 def commit_of(folder):
     return first_line(["git", "-C", str(folder), "rev-parse", "--short", "HEAD"])
 

@@ -19,18 +19,11 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from machine import commit_of  # noqa: E402
+from machine import commit_of, processor  # noqa: E402
 
 GROWING = [("cifar_resnet", [("--layers", str(layers)) for layers in (20, 110, 506, 1202)]),
            ("gpt", [("--layers", str(layers), "--width", "64", "--heads", "4", "--context", "64")
                     for layers in (4, 16, 64, 256)])]
-
-
-def processor():
-    """Its name and how many cores of it are there."""
-    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else 'unknown'}, {len(names)} cores"
 
 
 def seconds_of(program, *arguments, rounds):

@@ -4,7 +4,7 @@
 
 import contextlib
 
-from . import _session, _steps
+from . import _session
 
 # A step may make its optimizer's states, so that it takes two to see what one takes.
 _MEASURED_STEPS = 2
@@ -45,7 +45,7 @@ class _Measured:
         # It sees all ops: the budget may be less than what is there already, which then has to go.
         self._measuring = _session.Session(**options | {"step_aside": False})
         self.session = self._measuring
-        _steps.add_observer(self._after_step)
+        _session.add_observer(self._after_step)
 
     def _after_step(self, session):
         if session is not self.session:
@@ -53,14 +53,14 @@ class _Measured:
         self._steps += 1
         if self._steps < _MEASURED_STEPS:
             return
-        _steps.remove_observer(self._after_step)
+        _session.remove_observer(self._after_step)
         peak = session.stats()["peak_bytes"]
         self.session = _session.Session(budget=f"{int(peak * self._share)}B", **self._options)
         self._measuring.leave_account_to(self.session)
 
     def close(self):
         with contextlib.suppress(ValueError):
-            _steps.remove_observer(self._after_step)
+            _session.remove_observer(self._after_step)
         self.session.close()
         self._measuring.close()
 

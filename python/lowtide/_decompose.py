@@ -52,10 +52,14 @@ class DecompositionReport:
         return "\n".join(map(str, self.layers))
 
 
+def _is_strided(tensor):
+    return tensor.layout is torch.strided and not tensor.is_nested
+
+
 def _place_of(parameter):
     """The same for two parameters that begin at the same element of one memory, whether they are one
-    object or not."""
-    if type(parameter) is not torch.nn.Parameter or parameter.is_meta:
+    object or not. Sparse ones have no such memory."""
+    if type(parameter) is not torch.nn.Parameter or parameter.is_meta or not _is_strided(parameter):
         return id(parameter)
     return parameter.untyped_storage()._cdata, parameter.storage_offset()
 
@@ -81,6 +85,8 @@ def _refusal(layer, uses):
         return f"it is a {kind.__name__}, and only torch.nn.Linear and torch.nn.Conv2d are decomposed"
     if type(weight) is not torch.nn.Parameter or weight.dtype not in _TYPES:
         return f"its weight is a {type(weight).__name__} of {weight.dtype}"
+    if not _is_strided(weight):
+        return "its weight is sparse or nested"
     if weight.is_meta:
         return "its weight has no values yet: it is on the device meta"
     if getattr(layer, "groups", 1) != 1:

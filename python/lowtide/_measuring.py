@@ -12,7 +12,14 @@ from typing import Optional
 
 import torch
 
-from . import _budget, _names, _session
+from . import _budget, _library, _names, _session
+
+# A step may make optimizer states, so that it takes two to see what one takes.
+_MEASURED_STEPS = 2
+# A step that does not fit is planned after the second, the next one moves things to where the plan
+# wants them, and some more show whether the plan leaves enough free.
+_UNTIMED_STEPS = 5
+_TIMED_STEPS = 3
 
 
 def _values_used_by(function, seen):
@@ -97,9 +104,26 @@ class Verdict:
         return self.identical
 
 
-def _same_bits(one, other):
-    as_bytes = [value.contiguous().view(-1).view(torch.uint8) for value in (one, other)]
-    return one.shape == other.shape and one.dtype == other.dtype and torch.equal(*as_bytes)
+def _bytes_of(value):
+    """A row for each element, in their order."""
+    return value.contiguous().view(-1, 1).view(torch.uint8)
+
+
+def _text_of(value, index):
+    """What an element is. There are many NaNs, so these come with their bits."""
+    number = value[index].item()
+    if number == number:
+        return repr(number)
+    return f"{number!r} (0x{bytes(reversed(_bytes_of(value[index])[0].tolist())).hex()})"
+
+
+def _first_differing(wanted, got):
+    """The index of the first element of other bytes; None if all are the same."""
+    as_bytes = [_bytes_of(value) for value in (wanted, got)]
+    if torch.equal(*as_bytes):
+        return None
+    differs = (as_bytes[0] != as_bytes[1]).any(1)
+    return tuple(map(int, torch.unravel_index(differs.int().argmax(), wanted.shape)))
 
 
 def _difference(step, plain, managed):
@@ -107,13 +131,12 @@ def _difference(step, plain, managed):
         got = managed.get(name)
         if got is None:
             return f"step {step}: {name} is missing"
-        if wanted.numel() and not _same_bits(wanted, got):
-            if wanted.shape != got.shape or wanted.dtype != got.dtype:
-                return f"step {step}: {name} has another shape or type"
-            differs = (wanted != got) & ~((wanted != wanted) & (got != got))
-            index = tuple(differs.nonzero()[0].tolist()) if differs.any() else ()
-            return (f"step {step}: {name}{list(index)}: {wanted[index].item()!r} plainly, "
-                    f"{got[index].item()!r} within the budget")
+        if wanted.shape != got.shape or wanted.dtype != got.dtype:
+            return f"step {step}: {name} has another shape or type"
+        index = _first_differing(wanted, got) if wanted.numel() else None
+        if index is not None:
+            return (f"step {step}: {name}{list(index)}: {_text_of(wanted, index)} plainly, "
+                    f"{_text_of(got, index)} within the budget")
     return None
 
 
@@ -185,42 +208,70 @@ class LargestBatches:
     managed_rate: float
 
 
-def _rate(make_step, batch, budget, options, is_managed):
-    """Examples a second with this batch; None if it does not fit."""
-    steps = 3
+def _wait_for_devices():
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
+def _rate(step, batch):
+    """Examples a second, once a step takes what all later ones take."""
+    seconds = []
+    for _ in range(_UNTIMED_STEPS + _TIMED_STEPS):
+        start = time.perf_counter()
+        step()
+        _wait_for_devices()
+        seconds.append(time.perf_counter() - start)
+    # Their median.
+    return batch / sorted(seconds[_UNTIMED_STEPS:])[_TIMED_STEPS // 2]
+
+
+def _fits_plainly(make_step, batch, size, options):
+    """Whether nothing would have to leave the device."""
     try:
-        with _budget.budget(budget if is_managed else 1 << 60, **options) as opened:
+        with _budget.budget(1 << 60, device=options.get("device")) as opened:
             step = make_step(batch)
-            step()
-            start = time.perf_counter()
-            for _ in range(steps):
+            for _ in range(_MEASURED_STEPS):
                 step()
-            seconds = time.perf_counter() - start
-            peak = opened.stats()["peak_bytes"]
+            return opened.stats()["peak_bytes"] <= size
+    except torch.OutOfMemoryError:
+        return False
+
+
+def _plain_rate(make_step, batch):
+    """Without a session, which would have its watching in the time; 0 where it does not train so."""
+    try:
+        return _rate(make_step(batch), batch)
+    except torch.OutOfMemoryError:
+        return 0.0
+
+
+def _managed_rate(make_step, batch, size, options):
+    """Within the budget; None if it does not fit."""
+    try:
+        with _budget.budget(size, **options | {"wait_for_plans": True}) as opened:
+            step = make_step(batch)
+            return _rate(lambda: _take(opened.session, step), batch)
     except torch.OutOfMemoryError:
         return None
-    if not is_managed and peak > budget:
-        return None
-    return steps * batch / seconds
 
 
-def _largest(rate_of, most):
-    """The largest batch with a rate, by doubling and then halving what is between."""
-    rates, batch = {0: 0.0}, 1
-    while batch <= most and (rate := rate_of(batch)) is not None:
-        rates[batch] = rate
+def _largest(try_batch, most):
+    """The largest batch that a try finds something for, and what: by doubling and then halving what
+    is between."""
+    found, batch = {0: 0.0}, 1
+    while batch <= most and (result := try_batch(batch)):
+        found[batch] = result
         batch *= 2
-    low, high = max(rates), min(batch, most + 1)
+    low, high = max(found), min(batch, most + 1)
     # An eighth is exact enough for a batch.
     while high - low > max(1, low // 8):
         middle = (low + high) // 2
-        rate = rate_of(middle)
-        if rate is None:
-            high = middle
-        else:
+        if result := try_batch(middle):
             low = middle
-            rates[low] = rate
-    return low, rates[low]
+            found[low] = result
+        else:
+            high = middle
+    return low, found[low]
 
 
 def max_batch(make_step, budget, *, most=1 << 16, **options):
@@ -232,7 +283,11 @@ def max_batch(make_step, budget, *, most=1 << 16, **options):
     if _budget.share_of(budget) is not None:
         raise ValueError("max_batch() needs a size, such as '8GiB': the plain peak grows with the "
                          "batch")
+    if _session.current() is not None:
+        raise _library.Error("max_batch() trains plainly too, which it cannot within a budget: end that "
+                             "before")
     size = _session.bytes_of(_budget.size_of(budget), options)
-    plain = _largest(lambda batch: _rate(make_step, batch, size, options, False), most)
-    managed = _largest(lambda batch: _rate(make_step, batch, size, options, True), most)
-    return LargestBatches(*plain, *managed)
+    plain, _ = _largest(lambda batch: _fits_plainly(make_step, batch, size, options), most)
+    plain_rate = _plain_rate(make_step, plain) if plain else 0.0
+    managed = _largest(lambda batch: _managed_rate(make_step, batch, size, options), most)
+    return LargestBatches(plain, plain_rate, *managed)

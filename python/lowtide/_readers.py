@@ -106,13 +106,13 @@ def _tells_storage_address(original):
 
 @contextlib.contextmanager
 def _storage_held(storage):
-    session = None if is_passing() else _session.current()
+    session = None if is_passing() else _session.holder()
     if session:
         session.hold_storage(storage)
     try:
         yield
     finally:
-        if session and session is _session.current():
+        if session and session.is_open:
             session.release_storage(storage)
 
 
@@ -193,9 +193,11 @@ def _not_compiled(make):
     @functools.wraps(make)
     def made(original):
         reader = make(original)
-        compiler = torch._C._dynamo.eval_frame
-        skip = compiler._FrameAction.SKIP
-        compiler.set_code_exec_strategy(reader.__code__, compiler._FrameExecStrategy(skip, skip))
+        # A torch without these names, which are its own, compiles what hands no arrays out.
+        with contextlib.suppress(AttributeError, TypeError):
+            compiler = torch._C._dynamo.eval_frame
+            skip = compiler._FrameAction.SKIP
+            compiler.set_code_exec_strategy(reader.__code__, compiler._FrameExecStrategy(skip, skip))
         return reader
     return made
 

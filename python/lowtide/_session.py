@@ -13,6 +13,8 @@ from . import _library, _names, _report
 _open_sessions = []
 # What is done when the first session opens and when the last one closes: (install, remove).
 _patches = []
+# Called with the session after each of its steps.
+_observers = []
 # The statistics of the session that was closed last.
 _last_stats = {}
 
@@ -22,9 +24,23 @@ def add_patch(install, remove):
     _patches.append((install, remove))
 
 
+def add_observer(observer):
+    _observers.append(observer)
+
+
+def remove_observer(observer):
+    _observers.remove(observer)
+
+
 def current():
     """The innermost session; None if there is none."""
     return _open_sessions[-1] if _open_sessions else None
+
+
+def holder():
+    """The session that holds are made with: they belong to the device, which all open sessions share,
+    and are forgotten with the outermost. The innermost may change before they are released."""
+    return _open_sessions[0] if _open_sessions else None
 
 
 class Session:
@@ -50,8 +66,9 @@ class Session:
         installed = []
         try:
             for install, remove in _patches:
-                install()
+                # First, since it may have done a part of it when it fails.
                 installed.append(remove)
+                install()
         except BaseException:
             for remove in reversed(installed):
                 remove()
@@ -102,6 +119,8 @@ class Session:
             self._is_to_be_named = False
             _names.name_models(self)
         self._call("lowtide_end_step", int(failed))
+        for observer in () if failed else list(_observers):
+            observer(self)
 
     def hold(self, tensor):
         """Brings a tensor back and keeps it on the device until release() is called as often."""
@@ -189,7 +208,7 @@ def memory_stats():
 @contextlib.contextmanager
 def hold(*tensors):
     """Keeps tensors on the device while their addresses are used: `with lowtide.hold(weight):`."""
-    session = current()
+    session = holder()
     held = []
     try:
         for tensor in tensors if session else ():
@@ -197,15 +216,15 @@ def hold(*tensors):
             held.append(tensor)
         yield
     finally:
-        # The session may have been closed inside: then nothing is held any more.
-        for tensor in held if session and session is current() else ():
+        # It may have been closed inside: then nothing is held any more.
+        for tensor in held if session and session.is_open else ():
             session.release(tensor)
 
 
 @contextlib.contextmanager
 def opaque(tensors):
     """See Session; does nothing where there is no session."""
-    session = current()
+    session = holder()
     with session.opaque(tensors) if session else contextlib.nullcontext():
         yield
 

@@ -9,16 +9,6 @@ from torch.optim import optimizer as _optimizer
 from . import _session
 
 _handles = []
-# Called with the session after each of its steps.
-_observers = []
-
-
-def add_observer(observer):
-    _observers.append(observer)
-
-
-def remove_observer(observer):
-    _observers.remove(observer)
 
 
 def _after_step(*_):
@@ -27,8 +17,6 @@ def _after_step(*_):
     if session is None or session.thread != threading.get_ident():
         return
     session.end_step()
-    for observer in list(_observers):
-        observer(session)
 
 
 def _install():
@@ -36,7 +24,8 @@ def _install():
 
 
 def _remove():
-    _handles.pop().remove()
+    while _handles:
+        _handles.pop().remove()
 
 
 _session.add_patch(_install, _remove)

@@ -17,6 +17,7 @@ import torch
 
 import lowtide
 import training
+from test_everyday import is_away
 
 
 def small_net():
@@ -50,6 +51,17 @@ class Budget(unittest.TestCase):
         self.assertLessEqual(stats["peak_bytes"], stats["budget_bytes"])
         self.assertGreater(stats["evictions"], 0)
 
+    def test_a_share_counts_the_steps_of_a_loop_without_an_optimizer(self):
+        model = small_net()
+        for end_step in (lowtide.end_step, lambda: budget.session.end_step()):
+            with lowtide.budget("50%", device="cpu") as budget:
+                for _ in range(3):
+                    model(batch()).square().mean().backward()
+                    model.zero_grad()
+                    end_step()
+                self.assertGreater(budget.stats()["budget_bytes"], 0)
+                self.assertLessEqual(budget.stats()["peak_bytes"], budget.stats()["budget_bytes"])
+
     def test_a_share_may_be_less_than_what_is_there_from_step_to_step(self):
         def run(budget, **options):
             # Parameters, gradients and states are four fifths of it.
@@ -75,6 +87,37 @@ class Budget(unittest.TestCase):
         # What is remembered is the budget, not the steps that were measured for it.
         self.assertEqual(lowtide.memory_stats()["budget_bytes"], stats["budget_bytes"])
         self.assertEqual(json.loads(lowtide.last_report().json)["budget_bytes"], stats["budget_bytes"])
+
+    def test_what_was_held_before_a_share_took_force_may_leave_after_it(self):
+        tensor = torch.randn(512, 512)
+        weight = torch.randn(512, 512, requires_grad=True)
+        optimizer = torch.optim.SGD([weight])
+
+        def step():
+            (weight * tensor).sum().backward()
+            optimizer.step()
+
+        with lowtide.budget("200%", device="cpu", means="host", evict_everything=True):
+            with lowtide.hold(tensor):
+                for _ in range(3):
+                    step()
+                self.assertFalse(is_away(tensor))
+            step()
+            self.assertTrue(is_away(tensor))
+
+    def test_what_is_held_outlives_the_budget_inside_in_which_it_began(self):
+        tensor = torch.randn(512, 512)
+        with lowtide.budget("1GiB", device="cpu", means="host", evict_everything=True):
+            inside = lowtide.budget("2GiB", device="cpu", means="host", evict_everything=True)
+            held = lowtide.hold(tensor)
+            with inside:
+                held.__enter__()
+                tensor.add_(0)
+            tensor.add_(0)
+            self.assertFalse(is_away(tensor))
+            held.__exit__(None, None, None)
+            tensor.add_(0)
+            self.assertTrue(is_away(tensor))
 
     def test_is_a_decorator_too(self):
         @lowtide.budget("1GiB", device="cpu")
@@ -173,6 +216,14 @@ class Errors(unittest.TestCase):
 
 
 class Import(unittest.TestCase):
+    def test_nothing_is_imported_with_it_but_torch_and_what_python_has(self):
+        script = ("import sys, torch\nbefore = set(sys.modules)\nimport lowtide\n"
+                  "names = {name for name in set(sys.modules) - before if name.split('.')[0] not in "
+                  "{'lowtide', *sys.stdlib_module_names}}\nprint(sorted(names))")
+        result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                                check=True)
+        self.assertEqual(result.stdout, "[]\n")
+
     def test_another_torch_is_an_import_error_that_says_what_to_do(self):
         script = ("import torch; torch.__version__ = '2.99.0'\n"
                   "try:\n  import lowtide\nexcept ImportError as error:\n  print(error)")

@@ -4,7 +4,9 @@
 
 import contextlib
 import ctypes
+import types
 import unittest
+from unittest import mock
 
 import torch
 import torchvision
@@ -137,6 +139,11 @@ class Arrays(unittest.TestCase):
         plain, _ = steps(model(), lambda: torch.randn(256, 256))
         managed, _ = steps(model(), lambda: torch.randn(256, 256), "1GiB")
         self.assertIsNone(training.first_difference(plain, managed))
+
+    def test_under_a_torch_whose_compiler_has_other_names_of_its_own(self):
+        with mock.patch.object(torch._C._dynamo, "eval_frame", types.SimpleNamespace()):
+            with lowtide.budget("1GiB", device="cpu"):
+                self.assertEqual((torch.randn(256, 256) * 0).numpy().sum(), 0)
 
 
 @torch.library.custom_op("lowtide_tests::scaled", mutates_args=())

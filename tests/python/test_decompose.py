@@ -218,6 +218,22 @@ class WhatStaysDense(unittest.TestCase):
         net.lazy(torch.ones(2, 16))
         self.assertEqual(list(decompose(net, ["lazy"], rank=2).forms), ["lazy"])
 
+    def test_sparse_parameters_stay_and_stop_nobody(self):
+        for layout in (torch.sparse_coo, torch.sparse_csr):
+            with self.subTest(layout=layout), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                net = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Linear(16, 16))
+                net.table = torch.nn.Parameter(torch.eye(8).to_sparse(layout=layout))
+                net[1].weight = torch.nn.Parameter(torch.eye(16).to_sparse(layout=layout))
+                report = decompose(net)
+                self.assertEqual(list(report.forms), ["0"])
+                self.assertEqual(report.layers[1].reason, "its weight is sparse or nested")
+                state = net.state_dict()
+                fresh = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Linear(16, 16))
+                fresh.table = torch.nn.Parameter((2 * torch.eye(8)).to_sparse(layout=layout))
+                fresh[1].weight = torch.nn.Parameter((2 * torch.eye(16)).to_sparse(layout=layout))
+                self.assertEqual(lowtide.load_decomposed(fresh, state), report.forms)
+
     def test_what_a_user_registered_is_not_written_over(self):
         for add in (lambda layer: layer.register_parameter("weight_out", torch.nn.Parameter(torch.ones(3))),
                     lambda layer: layer.register_buffer("weight_in", torch.ones(3)),

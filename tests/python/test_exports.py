@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Exporters and the profiler, which read tensors in C++ and around the dispatcher."""
 
+import copy
+import importlib.util
 import io
 import unittest
+import warnings
 
 import torch
 
@@ -35,6 +38,26 @@ class Exported(unittest.TestCase):
         _, file = self.check(lambda model, file: torch.onnx.export(
             model, (torch.ones(64, 256),), file, dynamo=False))
         self.assertGreater(len(file.getvalue()), 3 * 256 * 256 * 4)
+
+    @unittest.skipUnless(importlib.util.find_spec("onnxscript"), "needs the package onnxscript")
+    def test_to_onnx_by_dynamo(self):
+        import onnx
+        weights = {}
+
+        def export(model, file):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                program = torch.onnx.export(model.eval(), (torch.ones(64, 256),), dynamo=True,
+                                            verbose=False)
+            # They leave once more, and the program reads them when it is saved.
+            model(torch.randn(64, 256)).sum().backward()
+            self.assertTrue(is_away(model[0].weight))
+            program.save(file)
+            weights.update(copy.deepcopy(model.state_dict()))
+
+        _, file = self.check(export)
+        saved = {entry.name: entry.raw_data for entry in onnx.load(file).graph.initializer}
+        self.assertEqual(saved, {name: weight.numpy().tobytes() for name, weight in weights.items()})
 
 
 class Profiled(unittest.TestCase):

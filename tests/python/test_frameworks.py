@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Hugging Face's Trainer, Lightning, and the searches for a batch that fits: the real libraries."""
 
+import copy
 import gc
 import importlib.util
+import inspect
 import os
 import pathlib
 import tempfile
@@ -105,6 +107,18 @@ class HuggingFace(unittest.TestCase):
             self.train([callback, Fails()])
         self.assertIsNone(lowtide._session.current())
         self.assertEqual(callback.stats["steps"], 2)
+
+    def test_the_trainer_is_changed_only_as_long_as_there_is_a_callback(self):
+        from lowtide.integrations.transformers import LowtideCallback
+        gc.collect()
+        before = self.transformers.Trainer.train
+        self.assertEqual(before.__code__.co_filename, inspect.getsourcefile(self.transformers.Trainer))
+        first = LowtideCallback("1GiB", device="cpu")
+        second = copy.copy(first)
+        del first
+        self.assertIsNot(self.transformers.Trainer.train, before)
+        del second
+        self.assertIs(self.transformers.Trainer.train, before)
 
     def test_a_model_is_saved_within_a_budget_that_it_does_not_fit(self):
         plain = self.small("gpt2")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """verify(), trace(), max_batch() and the report."""
 
+import collections
 import json
 import pathlib
 import tempfile
@@ -59,6 +60,33 @@ class Verify(unittest.TestCase):
         verdict = lowtide.verify(drifting, "1GiB", device="cpu")
         self.assertFalse(verdict)
         self.assertRegex(verdict.difference, r"^step 2: Sequential\d\.3\.bias\[7\]: .* plainly")
+
+    def test_a_difference_in_bits_alone_is_told(self):
+        nan = torch.tensor([0x7fc00001], dtype=torch.int32).view(torch.float32)
+        for plain, managed, expected in (
+                (0.0, -0.0, r"weight\[2, 1\]: 0\.0 plainly, -0\.0 within"),
+                (torch.tensor(float("nan")), nan[0],
+                 r"weight\[2, 1\]: nan \(0x7fc00000\) plainly, nan \(0x7fc00001\) within")):
+            model, calls = torch.nn.Linear(3, 4), []
+
+            def step(model=model, calls=calls, plain=plain, managed=managed):
+                calls.append(None)
+                with torch.no_grad():
+                    model.weight[2, 1] = plain if len(calls) == 1 else managed
+
+            verdict = lowtide.verify(step, "1GiB", device="cpu", steps=1, state=[model])
+            self.assertFalse(verdict)
+            self.assertRegex(verdict.difference, expected)
+
+    def test_another_shape_is_told(self):
+        for sizes in ((0, 3), (3, 0)):
+            holder, rest = torch.nn.BatchNorm1d(3), list(sizes)
+
+            def step(rest=rest):
+                return torch.ones(rest.pop(0))
+
+            verdict = lowtide.verify(step, "1GiB", device="cpu", steps=1, state=[holder])
+            self.assertEqual(verdict.difference, "step 1: loss has another shape or type")
 
     def test_a_step_without_a_state_is_refused(self):
         with self.assertRaisesRegex(ValueError, "pass state="):
@@ -120,6 +148,31 @@ class MaxBatch(unittest.TestCase):
         self.assertGreater(found.plain, 0)
         self.assertGreater(found.managed, found.plain)
         self.assertGreater(found.managed_rate, 0)
+
+    def test_plain_steps_are_timed_without_a_session_and_managed_ones_with_their_plans(self):
+        plain, managed = collections.Counter(), {}
+
+        def make_noting_step(batch):
+            step = make_step(batch)
+
+            def noting():
+                if lowtide._session.current() is None:
+                    plain[batch] += 1
+                elif lowtide.memory_stats()["budget_bytes"] == 6 << 20:
+                    managed.setdefault(batch, []).append(lowtide.memory_stats()["plans"])
+                return step()
+
+            return noting
+
+        found = lowtide.max_batch(make_noting_step, "6MiB", device="cpu", most=300)
+        self.assertGreaterEqual(plain.pop(found.plain), 3)
+        self.assertEqual(plain, {})
+        self.assertGreater(found.plain_rate, 0)
+        self.assertTrue(all(managed[found.managed][-3:]), managed[found.managed])
+
+    def test_within_a_budget_it_is_refused(self):
+        with lowtide.budget("1GiB", device="cpu"), self.assertRaisesRegex(lowtide.Error, "plainly too"):
+            lowtide.max_batch(make_step, "8MiB", device="cpu")
 
     def test_where_nothing_fits_it_is_none(self):
         found = lowtide.max_batch(make_step, "512KiB", device="cpu", most=64)

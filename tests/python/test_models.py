@@ -26,6 +26,8 @@ SMALL = [
     # What gives more than a class.
     "fcn_resnet50", "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large", "r3d_18", "mc3_18"]
 SHARES = (0.6, 0.4)
+# Quick ones of every shard, which train on after there is a plan.
+PLANNED = ("mnasnet0_5", "mobilenet_v3_small", "resnet18", "shufflenet_v2_x0_5", "squeezenet1_1")
 # Sizes of pictures where 64 is too small or goes into the model.
 SIZES = {"inception_v3": 75, "vit_h_14": 56, "maxvit_t": 224}
 FILMS = ("r3d_18", "mc3_18")
@@ -64,13 +66,18 @@ def loss_of(output):
 class Torchvision(unittest.TestCase):
     def check(self, name):
         model, make_batch = build(name)
-        arguments = {"steps": 2, "loss_of": loss_of}
+        is_planned, guided_steps = name in PLANNED, 0
+        arguments = {"steps": 5 if is_planned else 2, "loss_of": loss_of}
         plain, _ = training.train(model, make_batch, **arguments)
         peak = training.peak_of(model, make_batch, **arguments)
         for share in SHARES:
             with self.subTest(name=name, share=share):
-                training.check_managed(self, plain, model, make_batch, int(peak * share),
-                                       floor_bytes=4096, **arguments)
+                stats = training.check_managed(self, plain, model, make_batch, int(peak * share),
+                                               floor_bytes=4096, wait_for_plans=is_planned, **arguments)
+                guided_steps += stats["guided_steps"]
+        if is_planned:
+            # Not every budget has a plan.
+            self.assertGreater(guided_steps, 2)
 
     def test_models_train_with_the_same_bits(self):
         names = chosen()

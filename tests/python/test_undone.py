@@ -8,7 +8,9 @@ import pathlib
 import sys
 import tempfile
 import threading
+import types
 import unittest
+from unittest import mock
 
 import numpy
 import torch
@@ -50,6 +52,17 @@ class AfterTheBudget(unittest.TestCase):
                 self.assertIsNot(vars(owner).get(name), attribute, name)
         self.assertEqual(self.surroundings(owners), before)
         numpy.testing.assert_array_equal(tensor.numpy(), values().numpy())
+
+    def test_what_cannot_be_changed_leaves_nothing_changed(self):
+        names = {"numpy": torch.Tensor.numpy, "tolist": torch.Tensor.tolist, "set_": torch.Tensor.set_}
+        with mock.patch.object(torch.nn, "RNNBase", types.SimpleNamespace()):
+            with self.assertRaisesRegex(AttributeError, "flatten_parameters"):
+                lowtide.budget("1GiB", device="cpu").__enter__()
+        self.assertEqual({name: getattr(torch.Tensor, name) for name in names}, names)
+        self.assertIsNone(lowtide._session.current())
+        with lowtide.budget("1GiB", device="cpu"):
+            self.assertNotEqual(torch.Tensor.numpy, names["numpy"])
+        self.assertEqual({name: getattr(torch.Tensor, name) for name in names}, names)
 
     def test_a_module_that_is_imported_in_it_or_later_is_as_it_was_written(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ import json
 import math
 import pathlib
 
-from training import CHECKPOINT, DOES_NOT_FIT, INTERRUPTED, MODEL, SMALL, SPILLING, TrainTest
+from training import CHECKPOINT, DOES_NOT_FIT, INTERRUPTED, MODEL, SMALL, SMALL_GPT, SPILLING, TrainTest
 
 SHAKESPEARE = pathlib.Path(__file__).resolve().parents[2] / "data/tiny-shakespeare/tiny-shakespeare.txt.gz"
 
@@ -167,6 +167,29 @@ class Checkpoints(TrainTest):
         done = self.train("run", "--steps", "2")
         (self.folder / "run" / (CHECKPOINT + ".part")).write_bytes(b"half")
         self.assertEqual(done, self.train("run", "--steps", "2", "--resume"))
+
+    def test_resuming_a_language_model_changes_no_bit_under_another_budget_either(self):
+        whole = self.train("whole", "--steps", "6", model=SMALL_GPT)
+        self.train("paused", "--steps", "2", model=SMALL_GPT)
+        self.train("paused", "--steps", "4", "--resume", "--budget", "70%", model=SMALL_GPT)
+        report = json.loads(self.succeed("train", *SMALL_GPT, "--checkpoint", "paused", "--steps", "6", "--resume",
+                                         "--budget", "80%", "--json"))
+        self.assertGreater(report["evictions"], 0)
+        self.assertEqual(whole, self.checkpoint("paused"))
+        self.assertNotEqual(whole, self.train("other", "--steps", "6", "--seed", "2", model=SMALL_GPT))
+
+    def test_interrupted_language_model_goes_on_under_another_budget(self):
+        # Told in lines that always come, when there are optimizer states to make room for.
+        code, out, err = self.interrupt("after step 4:", "train", *SMALL_GPT, "--steps", "100000", "--checkpoint",
+                                        "run", "--budget", "70%", "--evaluate-every", "4", "--json")
+        self.assertEqual(code, INTERRUPTED, err)
+        report = json.loads(out)
+        self.assertGreater(report["evictions"], 0)
+        stopped = self.checkpoint("run")
+        self.assertEqual(stopped, self.train("stopped", "--steps", str(report["steps"]), model=SMALL_GPT))
+        steps = ("--steps", str(report["steps"] + 3))
+        resumed = self.train("run", *steps, "--resume", "--budget", "80%", model=SMALL_GPT)
+        self.assertEqual(resumed, self.train("whole", *steps, model=SMALL_GPT))
 
     def interrupt_training(self, *options):
         return self.interrupt("step 1 ", "train", *SMALL, "--steps", "100000", *options)

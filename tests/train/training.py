@@ -22,6 +22,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 MODEL = ("small_resnet", "--device", "cpu")
 SMALL = (*MODEL, "--width", "4", "--batch", "32")
+# With dropout, half precision and an optimizer that has states and counts its steps.
+SMALL_GPT = ("gpt", "--device", "cpu", "--layers", "2", "--width", "32", "--heads", "2", "--context", "32", "--batch",
+             "32", "--dropout", "0.1", "--optimizer", "adamw", "--amp", "bf16")
 CHECKPOINT = "checkpoint.safetensors"
 
 # Where a disk has to help: host memory for moved values holds the largest of them, but not all.
@@ -59,8 +62,8 @@ class TrainTest(ProgramTest):
     def checkpoint(self, folder):
         return (self.folder / folder / CHECKPOINT).read_bytes()
 
-    def train(self, folder, *options):
+    def train(self, folder, *options, model=SMALL):
         """Trains with a checkpoint in `folder` and gives its bytes."""
-        self.succeed("train", *SMALL, "--checkpoint", folder, *options)
+        self.succeed("train", *model, "--checkpoint", folder, *options)
         self.assertEqual([CHECKPOINT], [path.name for path in (self.folder / folder).iterdir()])
         return self.checkpoint(folder)

@@ -6,10 +6,16 @@
 """
 
 import functools
+import weakref
 
 import transformers
 
 from .. import _budget
+
+# By their ids, the callbacks that there are.
+_living = set()
+# Trainer.train as it was, and as it is now; empty if nobody needs it.
+_wrapped = []
 
 
 def _ends_budgets_that_fail(original):
@@ -26,12 +32,34 @@ def _ends_budgets_that_fail(original):
     return train
 
 
-transformers.Trainer.train = _ends_budgets_that_fail(transformers.Trainer.train)
+def _wrap():
+    """When a callback first hears of a training, train() is under way: so it is wrapped as long as
+    there is a callback."""
+    if not _wrapped:
+        original = transformers.Trainer.train
+        transformers.Trainer.train = _ends_budgets_that_fail(original)
+        _wrapped.extend((original, transformers.Trainer.train))
+
+
+def _forget(number):
+    _living.discard(number)
+    # Somebody else may have wrapped it since: then it stays, and does nothing.
+    if not _living and _wrapped and transformers.Trainer.train is _wrapped[1]:
+        transformers.Trainer.train = _wrapped[0]
+        _wrapped.clear()
 
 
 class LowtideCallback(transformers.TrainerCallback):
     """A budget from the beginning of the training to its end; takes what lowtide.budget takes. What
     was done is logged with the training's other figures, and is in `stats` afterwards."""
+
+    def __new__(cls, *_, **__):
+        # Copies come by here too.
+        self = super().__new__(cls)
+        _living.add(id(self))
+        weakref.finalize(self, _forget, id(self))
+        _wrap()
+        return self
 
     def __init__(self, budget, **options):
         self._make = lambda: _budget.budget(budget, **options)
