@@ -441,7 +441,7 @@
     return make("td", { class: "meter" }, bar);
   }
   function peakColumn(step, title) {
-    const { peak } = step, shown = 12, byKind = peak.kinds;
+    const { peak } = step, shown = data.tellingGroups, byKind = peak.kinds;
     const split = make("div", { class: "split" }, ...STACK.filter(kind => byKind[kind] > 0).map(kind => {
       const part = make("i", { class: "k" + kind, onpointermove: event => showTooltip(event, [kinds[kind], bytes(byKind[kind]), percent(byKind[kind] / peak.bytes) + " of the peak"]), onpointerleave: hideTooltip });
       part.style.width = (100 * byKind[kind] / peak.bytes) + "%";
@@ -455,10 +455,10 @@
       make("table", {}, make("tbody", {}, ...peak.items.map(([name, place, kind, size]) => make("tr", {}, make("td", { class: "name" }, nameOf(name)), make("td", { class: "name" }, nameOf(place)), make("td", {}, kinds[kind]), make("td", { class: "number" }, bytes(size)))))));
     const again = peak.running !== peak.op ? ", while " + opWords(peak.running) + " runs again for it" : "";
     return make("div", {}, make("h3", {}, title), make("p", {}, make("b", {}, bytes(peak.bytes)), " at " + opWords(peak.op) + again + ", " + time(peak.at) + " into the step."), split,
-      make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "layer, or what made it"), make("th", {}, "kind"), make("th", { class: "number" }, "size"), make("th", {}))), make("tbody", {}, ...rows)), items);
+      make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "layer or block, or what made it"), make("th", {}, "kind"), make("th", { class: "number" }, "size"), make("th", {}))), make("tbody", {}, ...rows)), items);
   }
   function drawPeak() {
-    section("peak", "The peak explained", "What lies on the device at the fullest moment, by layer.",
+    section("peak", "The peak explained", "What lies on the device at the fullest moment, by layer, or by block where there are many layers.",
       make("div", { class: "columns" }, peakColumn(plain, planned ? "Before" : "The plain step"), planned ? peakColumn(planned, "After") : null));
   }
 
