@@ -16,6 +16,8 @@ struct EvictionPrice {
   std::optional<double> move_seconds{};
   // How much work was done since its last use.
   double unused_seconds = 0;
+  // Not of what went without a choice of the rule: what a plan had begun to move.
+  bool is_known() const { return drop_seconds || move_seconds; }
   friend bool operator==(const EvictionPrice&, const EvictionPrice&) = default;
 };
 

@@ -25,6 +25,7 @@ constexpr double kWorthMemory = 0.1;
 constexpr double kHardlySlower = 0.01;
 
 std::string percent(double share) {
+  if (share > 0 && share < 0.0005) return "less than 0.1 %";
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.*f %%", share < 0.0995 ? 1 : 0, share * 100);
   return text.data();

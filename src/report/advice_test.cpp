@@ -61,6 +61,8 @@ TEST(Advice, OfAnotherBudgetComesFromThePrices) {
   const std::string text = text_of(record, prices);
   EXPECT_THAT(text, HasSubstr("A budget of 18 B: 2 B more would save"));
   EXPECT_THAT(text, HasSubstr("14 B would do, too: That frees 2 B and costs no time."));
+  prices[0].seconds = now * 1.0001;
+  EXPECT_THAT(text_of(record, prices), HasSubstr("a step (less than 0.1 %)"));
   prices[0].seconds = now * 1.5;
   prices[1].seconds = now * 0.999;
   EXPECT_THAT(text_of(record, prices), Not(HasSubstr("18 B")));

@@ -9,6 +9,7 @@
 
 #include "report/names.h"
 #include "report/online_memory.h"
+#include "report/peak.h"
 #include "report/step_data.h"
 
 namespace lowtide::report {
@@ -116,6 +117,7 @@ json page_data(const Findings& findings, const PageDetail& detail) {
             {"kinds", words_json<StorageKind>(kStorageKinds)},
             {"phases", words_json<Phase>(4)},
             {"causes", words_json<StallCause>(kStallCauses)},
+            {"tellingGroups", Peak::kTellingGroups},
             {"plain", step_data(study.plain, findings.plain_peak, detail, names)},
             {"planned", nullptr},
             {"online", online_json(study, detail, names)},

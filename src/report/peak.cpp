@@ -11,6 +11,9 @@
 namespace lowtide::report {
 namespace {
 
+// Which share of the peak the groups that a reader sees are to explain.
+constexpr double kEnough = 0.75;
+
 bool covers(const sim::Stay& stay, double seconds) {
   return stay.start_seconds <= seconds && seconds < stay.end_seconds;
 }
@@ -52,18 +55,52 @@ void list_items(const SimulatedStep& step, Peak& peak) {
                    [](const Peak::Item& a, const Peak::Item& b) { return a.bytes > b.bytes; });
 }
 
-void group_items(Peak& peak) {
-  std::map<std::pair<std::string, StorageKind>, Peak::Group> groups;
+// The first parts of a name such as "layer1.0.conv2".
+std::string first_parts(const std::string& place, std::size_t parts) {
+  std::size_t end = place.find('.');
+  for (; parts > 1 && end != std::string::npos; --parts) end = place.find('.', end + 1);
+  return place.substr(0, end);
+}
+
+std::size_t most_parts(const Peak& peak) {
+  std::ptrdiff_t dots = 0;
   for (const Peak::Item& item : peak.items) {
-    Peak::Group& group = groups[{item.place, item.kind}];
-    group.place = item.place;
+    dots = std::max(dots, std::count(item.place.begin(), item.place.end(), '.'));
+  }
+  return static_cast<std::size_t>(dots) + 1;
+}
+
+std::vector<Peak::Group> groups_of(const Peak& peak, std::size_t parts) {
+  std::map<std::pair<std::string, StorageKind>, Peak::Group> found;
+  for (const Peak::Item& item : peak.items) {
+    const std::string place = first_parts(item.place, parts);
+    Peak::Group& group = found[{place, item.kind}];
+    group.place = place;
     group.kind = item.kind;
     ++group.items;
     group.bytes += item.bytes;
   }
-  for (auto& [key, group] : groups) peak.groups.push_back(std::move(group));
-  std::stable_sort(peak.groups.begin(), peak.groups.end(),
+  std::vector<Peak::Group> groups;
+  for (auto& [key, group] : found) groups.push_back(std::move(group));
+  std::stable_sort(groups.begin(), groups.end(),
                    [](const Peak::Group& a, const Peak::Group& b) { return a.bytes > b.bytes; });
+  return groups;
+}
+
+bool says_enough(const std::vector<Peak::Group>& groups, std::int64_t peak_bytes) {
+  const std::size_t shown = std::min(groups.size(), Peak::kTellingGroups);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < shown; ++i) bytes += groups[i].bytes;
+  return static_cast<double>(bytes) >= kEnough * static_cast<double>(peak_bytes);
+}
+
+// By layer if a few of them are most of the peak, else by block.
+void group_items(Peak& peak) {
+  std::size_t parts = most_parts(peak);
+  peak.groups = groups_of(peak, parts);
+  while (parts > 1 && !says_enough(peak.groups, peak.bytes)) {
+    peak.groups = groups_of(peak, --parts);
+  }
 }
 
 }  // namespace

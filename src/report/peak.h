@@ -19,13 +19,16 @@ struct Peak {
     std::string place;
     std::int64_t bytes = 0;
   };
-  // Pieces of one kind from one place of the model.
+  // Pieces of one kind from one place of the model: a layer, or a block if there are many layers.
   struct Group {
     std::string place;
     StorageKind kind = StorageKind::kTemporary;
     std::size_t items = 0;
     std::int64_t bytes = 0;
   };
+
+  // So many groups are shown at first; they say most.
+  static constexpr std::size_t kTellingGroups = 12;
 
   OpId op;
   // What ran: the op itself, or one that was replayed for it.

@@ -37,10 +37,14 @@
     return round(us, us === 0 || us >= 10 ? 0 : 1) + " \u00b5s";
   }
   // On an axis, "5 ms" says as much as "5.00 ms".
-  const axisTime = us => time(us).replace(/\.0+ /, " ").replace(/(\.\d*[1-9])0+ /, "$1 ");
-  const axisBytes = n => bytes(n).replace(/\.0+ /, " ").replace(/(\.\d*[1-9])0+ /, "$1 ");
+  const axisTime = us => us === 0 ? "0" : time(us).replace(/\.0+ /, " ").replace(/(\.\d*[1-9])0+ /, "$1 ");
+  const axisBytes = n => n === 0 ? "0" : bytes(n).replace(/\.0+ /, " ").replace(/(\.\d*[1-9])0+ /, "$1 ");
   const percent = x => round(x * 100, Math.abs(x) < 0.0995 ? 1 : 0) + " %";
-  const signed = x => (x > 0.00005 ? "+" : "") + percent(Math.abs(x) < 0.0005 ? 0 : x);
+  // Budgets that cost next to nothing are still told apart.
+  function signed(x) {
+    if (Math.abs(x) < 0.00005) return "0 %";
+    return (x > 0 ? "+" : "") + (Math.abs(x) < 0.00995 ? round(x * 100, 2) + " %" : percent(x));
+  }
   // Figures in sentences come as plain ASCII.
   const sentence = text => text.replace(/(\d) us\b/g, "$1 \u00b5s").replace(/(\d) (?=%|\u00b5s|m?s\b|[KMG]?i?B\b)/g, "$1\u00a0");
   const nameOf = i => data.names[i];
@@ -208,7 +212,7 @@
   // --- Head --------------------------------------------------------------------------------------
   const BASIS = {
     carried_out: ["as the run did it", "The plan is the one that the run carried out; its memory and times here are the simulator's."],
-    predicted: ["prediction", "The run was kept within its budget by the online rule and had no plan. What is shown after the budget is what policy \u201c" + head.policy + "\u201d would make of the same step: a prediction, not what happened." + (head.online ? " What the rule did with each storage stands under \u201cStorages\u201d." : "")],
+    predicted: ["prediction", "The run was kept within its budget by the online rule and had no plan. What is said of a plan is what policy \u201c" + head.policy + "\u201d would make of the same step: a prediction, not what happened." + (head.online ? " What the rule did is in the chart \u201cThe run\u201d and, for each storage, under \u201cStorages\u201d." : "")],
     simulated: ["simulated", "Memory and times are the simulator's, from the recorded step."],
     plain: ["no budget", "The step as it is, with nothing moved or recomputed."],
     refused: ["does not fit", "No plan keeps this budget, so only the plain step is shown: " + (head.reason || "") + "."],
@@ -224,6 +228,13 @@
   function card(what, value, more) {
     return make("div", { class: "card" }, make("div", { class: "what" }, what), make("div", { class: "value" }, value), make("div", { class: "more" }, more || "\u00a0"));
   }
+  const many = (n, one, more) => round(n, 0) + " " + (n === 1 ? one : more);
+  // What the online rule did in the recorded step, in all.
+  function deedWords(toHost, fromHost) {
+    const { drops, moves, fetches, replays } = head.online;
+    const done = [drops && many(drops, "drop", "drops"), moves && many(moves, "move", "moves") + toHost, fetches && many(fetches, "fetch", "fetches") + fromHost, replays && many(replays, "op run again", "ops run again")];
+    return done.filter(Boolean).join(", ") || "nothing had to be done";
+  }
   function drawHead() {
     const [badge, about] = BASIS[head.basis];
     const facts = [head.device && "device " + head.device, !head.device && "machine " + head.machine, planned && "policy " + head.policy,
@@ -238,18 +249,20 @@
     const cards = [];
     if (head.budget_bytes) cards.push(card("budget", bytes(head.budget_bytes), percent(head.step_budget_bytes / head.plain_peak_bytes) + " of the plain peak" + (head.outside_bytes ? ", " + bytes(head.outside_bytes) + " outside the step" : "")));
     cards.push(card("peak, plain", bytes(head.plain_peak_bytes), "reserved " + bytes(plain.reservedBytes)));
-    if (planned) cards.push(card("peak, under the plan", bytes(head.peak_bytes), "reserved " + bytes(planned.reservedBytes)));
+    if (online) cards.push(card("peak, the run", bytes(online.peakBytes), deedWords("", "")));
+    const underPlan = head.basis === "predicted" ? "under a plan" : "under the plan";
+    if (planned) cards.push(card("peak, " + underPlan, bytes(head.peak_bytes), "reserved " + bytes(planned.reservedBytes)));
     cards.push(card("step, plain", time(plain.us), "of that compute " + time(plain.computeUs)));
     if (planned) {
-      cards.push(card("step, under the plan", time(planned.us), signed(head.overhead) + " time"));
+      cards.push(card("step, " + underPlan, time(planned.us), signed(head.overhead) + " time"));
       cards.push(card("moved", bytes(moved), "both ways, all links"));
       cards.push(card("recomputed", time(planned.recomputeUs), planned.replays + " ops ran again"));
-      cards.push(card("device idle", time(stalled), percent(stalled / Math.max(planned.us, 1e-9)) + "; plainly " + time(stallOf(plain))));
+      cards.push(card("device idle", time(stalled), percent(stalled / Math.max(planned.us, 1e-9)) + "; plain " + time(stallOf(plain))));
     }
     const measured = data.run.stepSeconds;
     if (measured.length) {
       const sorted = [...measured].sort((a, b) => a - b);
-      cards.push(card("step, measured", time(sorted[sorted.length >> 1] * 1e6), "median of " + measured.length + " steps"));
+      cards.push(card("step, measured", time(sorted[sorted.length >> 1] * 1e6), measured.length === 1 ? "one step" : "median of " + measured.length + " steps, " + time(sorted[0] * 1e6) + " to " + time(sorted[sorted.length - 1] * 1e6)));
     }
     root.append(make("div", { class: "cards" }, ...cards));
   }
@@ -319,8 +332,11 @@
       if (peakX >= LEFT && peakX <= WIDTH - RIGHT && hidden.size === 0) {
         const y = yOf(step.peakBytes / 1024);
         body.append(draw("path", { class: "peak-mark", d: `M${peakX} ${y - 2}l-5 -8h10z` }));
-        const isRight = peakX > WIDTH * 0.6;
-        body.append(draw("text", { class: "strong halo", x: peakX + (isRight ? -9 : 9), y: y - 4, "text-anchor": isRight ? "end" : "start" }, "peak " + bytes(step.peakBytes)));
+        const isRight = peakX > WIDTH * 0.6, lines = [head.step_budget_bytes, step === plain ? 0 : plain.peakBytes].map(n => yOf(n / 1024));
+        // Neither through a line nor over what is written at its end.
+        const labelY = Math.min(y - 4, ...lines.filter(at => at > y - 15 && at < y).map(at => at - 5));
+        const labelX = isRight ? Math.min(peakX - 9, WIDTH - RIGHT - 130) : peakX + 9;
+        body.append(draw("text", { class: "strong halo", x: labelX, y: labelY, "text-anchor": isRight ? "end" : "start" }, "peak " + bytes(step.peakBytes)));
       }
       body.append(draw("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: BOTTOM, y2: BOTTOM }));
       phaseStrip();
@@ -430,7 +446,7 @@
     }));
     const words = shares.map(([, what, us]) => what + " " + time(us) + " (" + percent(us / after.us) + ")").join(" \u00b7 ");
     const links = after.links.map(lane => lane.name + ": " + bytes(lane.bytes) + ", busy " + percent(lane.busy / after.us)).join(" \u00b7 ");
-    section("lanes", "Device and links", planned ? "What the device and the links to other tiers do under the plan; where the device is idle, the tooltip says what it waits for." : "What the device does in the plain step.",
+    section("lanes", "Device and links", planned ? "What the device and the links to other tiers do under the plan" + (head.basis === "predicted" ? " (prediction)" : "") + "; where the device is idle, the tooltip says what it waits for." : "What the device does in the plain step.",
       legend, lanesChart(after), make("h3", {}, "Where the time goes"), split, make("p", {}, words), links ? make("p", { class: "soft" }, links) : null);
   }
 
@@ -441,7 +457,7 @@
     return make("td", { class: "meter" }, bar);
   }
   function peakColumn(step, title) {
-    const { peak } = step, shown = 12, byKind = peak.kinds;
+    const { peak } = step, shown = data.tellingGroups, byKind = peak.kinds;
     const split = make("div", { class: "split" }, ...STACK.filter(kind => byKind[kind] > 0).map(kind => {
       const part = make("i", { class: "k" + kind, onpointermove: event => showTooltip(event, [kinds[kind], bytes(byKind[kind]), percent(byKind[kind] / peak.bytes) + " of the peak"]), onpointerleave: hideTooltip });
       part.style.width = (100 * byKind[kind] / peak.bytes) + "%";
@@ -455,10 +471,10 @@
       make("table", {}, make("tbody", {}, ...peak.items.map(([name, place, kind, size]) => make("tr", {}, make("td", { class: "name" }, nameOf(name)), make("td", { class: "name" }, nameOf(place)), make("td", {}, kinds[kind]), make("td", { class: "number" }, bytes(size)))))));
     const again = peak.running !== peak.op ? ", while " + opWords(peak.running) + " runs again for it" : "";
     return make("div", {}, make("h3", {}, title), make("p", {}, make("b", {}, bytes(peak.bytes)), " at " + opWords(peak.op) + again + ", " + time(peak.at) + " into the step."), split,
-      make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "layer, or what made it"), make("th", {}, "kind"), make("th", { class: "number" }, "size"), make("th", {}))), make("tbody", {}, ...rows)), items);
+      make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "layer or block, or what made it"), make("th", {}, "kind"), make("th", { class: "number" }, "size"), make("th", {}))), make("tbody", {}, ...rows)), items);
   }
   function drawPeak() {
-    section("peak", "The peak explained", "What lies on the device at the fullest moment, by layer.",
+    section("peak", "The peak explained", "What lies on the device at the fullest moment, by layer, or by block where there are many layers.",
       make("div", { class: "columns" }, peakColumn(plain, planned ? "Before" : "The plain step"), planned ? peakColumn(planned, "After") : null));
   }
 
@@ -497,8 +513,8 @@
   }
   // Of a run without a plan the table says what happened, not what the charts predict.
   function onlineWords() {
-    const { drops, moves, fetches, replays, replay_seconds } = head.online, many = (n, one, more) => round(n, 0) + " " + (n === 1 ? one : more);
-    return "What the online rule did with the large ones in the recorded step, and why: " + many(drops, "drop", "drops") + ", " + many(moves, "move", "moves") + " to the host, " + many(fetches, "fetch", "fetches") + " from there, " + many(replays, "op", "ops") + " run again in " + time(replay_seconds * 1e6)
+    const { replays, replay_seconds } = head.online;
+    return "What the online rule did with the large ones in the recorded step, and why: " + deedWords(" to the host", " from there") + (replays ? " in " + time(replay_seconds * 1e6) : "")
       + ". \u201cRecompute\u201d is what the rule took that to cost when it first sent the storage away (of one that stayed: the ops that would have had to run again), \u201cmove\u201d the copy out and back, \u201cidle\u201d the longest time between two uses, \u201cwaited for\u201d its copies by the link\u2019s measured speed: the rule copies when an op waits for it.";
   }
   function drawStorages() {
@@ -591,9 +607,11 @@
     const entries = Object.entries(data.run.statistics).filter(([, value]) => value !== 0 && value !== "");
     if (!entries.length && !data.run.stepSeconds.length) return;
     const words = ([name, value]) => (typeof value === "string" ? value : name.endsWith("_bytes") || name.startsWith("bytes_") ? bytes(value) : name.endsWith("_seconds") ? time(value * 1e6) : value.toLocaleString("en"));
+    // Of `peak_bytes` and `plan_seconds` the amount already says the unit.
+    const label = name => name.replace(/_bytes$/, "").replace(/_seconds$/, "_time").replaceAll("_", " ");
     section("run", "What the run did", "Measured by the session itself, from its beginning to its end.",
       data.run.stepSeconds.length > 1 ? stepsChart(data.run.stepSeconds) : null,
-      make("div", { class: "columns" }, ...[0, 1].map(half => make("table", {}, make("tbody", {}, ...entries.filter((_, i) => i % 2 === half).map(entry => make("tr", {}, make("td", {}, entry[0].replaceAll("_", " ")), make("td", { class: "number" }, words(entry)))))))));
+      make("div", { class: "columns" }, ...[0, 1].map(half => make("table", {}, make("tbody", {}, ...entries.filter((_, i) => i % 2 === half).map(entry => make("tr", {}, make("td", {}, label(entry[0])), make("td", { class: "number" }, words(entry)))))))));
   }
 
   drawHead();

@@ -81,6 +81,8 @@ RunRecord parse_run_record(std::string_view text) {
     record.plan = plan::parse_json(plan.dump(), {.trace = record.trace, .machine = record.machine});
   }
   if (in.has("online") && !document.at("online").is_null()) {
+    LT_REQUIRE(!record.plan, "run.online: expected null beside a plan: one of them tells what was ",
+               "done with the step");
     record.online = parse_online_deeds(in, *record.trace);
   }
   record.statistics = checked_statistics(document);

@@ -36,7 +36,8 @@ struct RunRecord {
   Machine machine;
   // The plan that was carried out; none for the online rule.
   std::optional<Plan> plan;
-  // What the online rule did in this very step, in order; nothing where that is not known.
+  // What the online rule did in this very step, in order; nothing beside a plan, and where that is
+  // not known.
   std::optional<std::vector<plan::OnlineDeed>> online;
   // False for a step that nobody ran under a budget: a trace from a file. Not written.
   bool was_run = true;

@@ -79,6 +79,13 @@ TEST(RunRecord, HasWhatTheOnlineRuleDidOrNull) {
   EXPECT_FALSE(parse_run_record(older.dump()).online);
 }
 
+// What was done with a storage is told by one of them, so both would tell two stories of one step.
+TEST(RunRecord, WithAPlanAndDeedsOfTheOnlineRuleIsRefused) {
+  json document = json::parse(print_run_record(full_record()));
+  document["online"] = json::array();
+  EXPECT_THAT(fault_of(document.dump()), testing::HasSubstr("run.online: expected null beside a"));
+}
+
 TEST(RunRecord, BadDeedsOfTheOnlineRuleAreNamed) {
   struct Case {
     const char* field;

@@ -13,11 +13,11 @@
 
 namespace lowtide::report {
 
-// One simulated step for a page: figures, memory over time, what device and links were busy with,
-// stalls.
 // What the charts show of memory, at so many moments at most.
 nlohmann::json memory_data(const Timeline& timeline, std::size_t most, Names& names);
 
+// One simulated step for a page: figures, memory over time, what device and links were busy with,
+// stalls.
 nlohmann::json step_data(const SimulatedStep& step, const Peak& peak, const PageDetail& detail,
                          Names& names);
 

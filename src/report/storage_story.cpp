@@ -124,7 +124,7 @@ class Storyteller {
     for (const Deed& deed : *study_.record.online) {
       StorageStory& story = stories_[deed.storage.slot()];
       const bool is_eviction = deed.kind == Deed::Kind::kDrop || deed.kind == Deed::Kind::kMove;
-      if (is_eviction && !story.price) story.price = deed.price;
+      if (is_eviction && !story.price && deed.price.is_known()) story.price = deed.price;
       if (deed.kind == Deed::Kind::kDrop) ++story.drops;
       if (deed.kind == Deed::Kind::kMove) ++story.moves;
       if (deed.kind == Deed::Kind::kFetch) ++story.fetches;
@@ -179,12 +179,18 @@ class Storyteller {
 
   std::string reason_of_the_rule(const StorageStory& story) const {
     if (story.fate == Fate::kKept) return reason_to_leave(story);
-    std::string words = story.price ? words_of_price(*story.price) : "away when the step began";
+    std::string words = story.price ? words_of_price(*story.price) : words_of_no_choice(story);
     if (story.replays > 0) {
       words += concat("; running again took ", format_seconds(story.replay_seconds));
     }
     const bool is_back = story.replays + story.fetches > 0;
     return is_back ? words : words + "; not asked for again in this step";
+  }
+
+  static std::string words_of_no_choice(const StorageStory& story) {
+    const bool has_left = story.moves + story.drops > 0;
+    return has_left ? "a plan had begun to move it; the rule did not choose it"
+                    : "away when the step began";
   }
 
   static std::string words_of_price(const plan::EvictionPrice& price) {

@@ -40,7 +40,7 @@ struct StorageStory {
   // on the device. Nothing where there is no such way.
   std::optional<double> transfer_seconds;
   std::optional<double> recompute_seconds;
-  // What the online rule went by when it first evicted it.
+  // What the online rule went by when it first chose it; nothing where a plan had begun to move it.
   std::optional<plan::EvictionPrice> price;
   // In words, with these figures.
   std::string reason;

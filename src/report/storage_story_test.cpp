@@ -108,6 +108,27 @@ TEST(StorageStory, OfTheOnlineRuleSaysWhatItDidAndWhatItWentBy) {
   EXPECT_EQ(story_of(result, "e").reason, "never idle between its uses");
 }
 
+// A plan of the step before had begun to move a; what the rule did not choose has no price.
+TEST(StorageStory, OfWhatTheOnlineRuleDidNotChooseNamesNoPrice) {
+  const Deed by_plan{
+      .kind = Deed::Kind::kMove, .storage = StorageId{1}, .op = OpId{2}, .is_copied = true};
+  const Deed back{.kind = Deed::Kind::kFetch, .storage = StorageId{1}, .op = OpId{4}};
+  RunRecord record = test_record(kIdleStep, {}, 16);
+  record.online = {by_plan, back};
+  const StorageStory moved = story_of(study(record, 1), "a");
+  EXPECT_EQ(moved.fate, Fate::kMoved);
+  EXPECT_FALSE(moved.price);
+  EXPECT_EQ(moved.recompute_seconds, 1) << "f0 could run again";
+  EXPECT_EQ(moved.reason, "a plan had begun to move it; the rule did not choose it");
+
+  Deed chosen = by_plan;
+  chosen.price = {.drop_seconds = 9, .move_seconds = 8, .unused_seconds = 10};
+  record.online = {by_plan, back, chosen, back};
+  const StorageStory again = story_of(study(record, 1), "a");
+  EXPECT_EQ(again.reason,
+            "unused for 10 s when room was needed; moving was taken to cost 8 s, recomputing 9 s");
+}
+
 TEST(StorageStory, OfAnOnlineRuleThatHadNothingToDoSaysSo) {
   RunRecord record = test_record(kIdleStep, {}, 100);
   record.online.emplace();

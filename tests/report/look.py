@@ -86,11 +86,20 @@ def zoom(page, folder, seen):
     page.locator("#zoom-reset").click()
 
 
+def charts(page):
+    """By the word before the colon of its title: of each chart of memory to be seen, what is written at its peak."""
+    shown = [chart for chart in page.locator("#memory svg").all() if chart.is_visible()]
+    return {chart.locator("text.title").text_content().partition(":")[0]: chart.locator("text.strong").text_content()
+            for chart in shown if chart.locator("path.k4").count()}
+
+
 def use_controls(page, seen):
-    if page.locator("button[data-show]").count():
-        page.locator("button[data-show=after]").click()
-        seen["before_is_hidden"] = not page.locator("#memory svg").first.is_visible()
-        page.locator("button[data-show=all]").click()
+    seen["charts"] = charts(page)
+    seen["shown_by"] = {}
+    # Backwards, so that all of them are there again in the end.
+    for button in reversed(page.locator("button[data-show]").all()):
+        button.click()
+        seen["shown_by"][button.get_attribute("data-show")] = list(charts(page))
     paths = page.locator("#memory svg").first.locator("path")
     before = paths.count()
     page.locator(".legend button").first.click()
@@ -100,6 +109,7 @@ def use_controls(page, seen):
 
 def sort_and_filter(page, seen):
     rows = page.locator("#storage-table tbody tr")
+    seen["storages"] = [row.locator("td").all_inner_texts() for row in rows.all()]
     head = page.locator("#storage-table th", has_text="size")
     head.click()
     first = rows.first.locator("td").nth(3).inner_text()
@@ -130,6 +140,7 @@ def look(browser, path, folder):
     seen["title"] = page.title()
     seen["heading"] = page.locator("h1").inner_text()
     seen["basis"] = page.locator("#basis").inner_text()
+    seen["cards"] = dict(card.inner_text().splitlines()[:2] for card in page.locator(".card").all())
     seen["sections"] = [section.get_attribute("id") for section in page.locator("section").all()]
     seen["images"] = page.locator("img").count()
     seen["scripts"] = page.locator("script").count()
