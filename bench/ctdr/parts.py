@@ -5,8 +5,10 @@ decomposed nets are, and the memory and time of exactly those."""
 
 import dataclasses
 import json
+import os
 import pathlib
 import statistics
+import threading
 from typing import Callable
 
 from nets import methods_of
@@ -36,6 +38,7 @@ BATCH_SLACK, BATCH_TRIES = 0.125, 8
 # `lowtide decompose` fine-tunes at this share of the rate that it is given.
 RATE_SHARE = 0.1
 LOOK_LITTLE = ("--think", str(PLAN_SECONDS), "--trials", str(TRIALS), "--cp-sweeps", str(CP_SWEEPS))
+_WRITING, _TRAINING = threading.Lock(), threading.Lock()
 # Kinds of pieces. Those of the first take the machine for themselves, since their times count.
 TIMED_KINDS = ("choice", "curves")
 KINDS = ("choice", "accuracy", "sizes", "curves")
@@ -43,16 +46,14 @@ KINDS = ("choice", "accuracy", "sizes", "curves")
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
-    """One row. `seconds`: how long it takes, as far as that is known before. Pieces of the same `line`
-    come one after the other. `is_claim`: one of those that tell whether CTDR's step is faster in the
-    same budget, with the same accuracy."""
+    """One row. `seconds`: how long it takes, as far as that is known before. `is_claim`: one of those
+    that tell whether CTDR's step is faster in the same budget, with the same accuracy."""
     net: str
     part: str
     row: str
     seconds: float
     make: Callable[[], dict]
     kind: str = "sizes"
-    line: str = ""
     is_claim: bool = False
 
 
@@ -62,7 +63,6 @@ class Part:
     def __init__(self, lowtide, results, name, net, folder):
         self.lowtide, self.results, self.name, self.net = lowtide, results, name, net
         self.folder = pathlib.Path(folder) / name
-        self.line = name
         self.policy = [] if lowtide.device == "cpu" else ["--policy", "tide"]
 
     def row(self, part, name):
@@ -76,7 +76,7 @@ class Part:
 
     def piece(self, kind, part, row, seconds, make, is_claim=False):
         return Piece(self.name, part, row, BEGIN_SECONDS + self.net.model_seconds + seconds, make, kind,
-                     self.line, is_claim)
+                     is_claim)
 
     def bytes_of(self, part, share):
         return f"{int(self.row(part, 'plain')['peak_bytes'] * share)}B"
@@ -89,7 +89,11 @@ class Part:
         """The forms of a row, as `lowtide --forms` takes them."""
         file = self.folder / "forms" / f"{name.replace(' ', '_')}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(layers, indent=1) + "\n", encoding="utf-8")
+        # Another lane may be about to read it.
+        with _WRITING:
+            beside = file.with_suffix(".part")
+            beside.write_text(json.dumps(layers, indent=1) + "\n", encoding="utf-8")
+            os.replace(beside, file)
         return str(file)
 
     def train(self, options, epochs, checkpoint):
@@ -103,9 +107,11 @@ class Part:
     def checkpoint(self, options, epochs, checkpoint):
         """The row may come from another machine: the same training gives the same checkpoint."""
         done = checkpoint.with_suffix(".done")
-        if not done.exists():
-            self.train(options, epochs, checkpoint)
-            done.touch()
+        # Another lane may need it, too.
+        with _TRAINING:
+            if not done.exists():
+                self.train(options, epochs, checkpoint)
+                done.touch()
         return str(checkpoint)
 
 
@@ -153,7 +159,7 @@ class AccuracyPart(Part):
 
     def __init__(self, lowtide, results, name, net, folder, seed):
         super().__init__(lowtide, results, name, net, folder)
-        self.part, self.line = part_of_seed(seed), f"{name}, seed {seed}"
+        self.part = part_of_seed(seed)
         self._is_first = net.is_claimed and seed == net.seeds[0]
         self._options = [*net.accuracy, "--seed", seed]
         self._checkpoint = self.folder / f"seed_{seed}"
@@ -224,7 +230,6 @@ class MemoryPart(Part):
 
     def __init__(self, lowtide, results, name, net, folder, turns):
         super().__init__(lowtide, results, name, net, folder)
-        self.line = f"{name}, seed {net.seeds[0]}"
         self._turns = turns
 
     def pieces(self):
@@ -271,7 +276,7 @@ class MemoryPart(Part):
         return [share for share in self.net.shares if share in RECOMPUTE_SHARES] or self.net.shares[-1:]
 
     def _size(self, variant, what, seconds, make):
-        return self.piece("sizes", self.PART, f"{variant}, {what}", seconds, make)
+        return self.piece("sizes", self.PART, f"{variant}, {what}", seconds, make, what == "smallest budget")
 
     def _means(self, variant):
         return ["--tiers", "none"] if variant == "recompute" else []

@@ -175,11 +175,11 @@ class Resuming(Modules):
     def open(self):
         return self.results.Results(self.folder / "results.json", {"device": "cpu"})
 
-    def piece(self, row, make=None, seconds=10, kind="sizes", line="tiny"):
+    def piece(self, row, make=None, seconds=10, kind="sizes"):
         def made():
             self.made.append(row)
             return make() if make else {"figure": row}
-        return self.parts.Piece("tiny", "memory", row, seconds, made, kind, line)
+        return self.parts.Piece("tiny", "memory", row, seconds, made, kind)
 
     def test_a_row_is_there_for_the_next_call_and_a_missing_one_is_not(self):
         results = self.open()
@@ -223,16 +223,15 @@ class Resuming(Modules):
         self.assertEqual(["long", "short", "of another line"], self.made)
         self.assertTrue(call.is_over)
 
-    def test_lines_run_beside_each_other_and_what_is_timed_alone(self):
+    def test_lanes_run_beside_each_other_and_what_is_timed_alone(self):
         run = runpy.run_path(str(FOLDER / "run"))
         both = threading.Barrier(2, timeout=30)
-        stage = [self.piece(row, make, line=line) for row, make, line in (
-            ("a 1", None, "a"), ("a 2", lambda: {"met": both.wait()}, "a"),
-            ("b 1", lambda: {"met": both.wait()}, "b"))]
+        stage = [self.piece(row, make) for row, make in (
+            ("one", None), ("two", lambda: {"met": both.wait()}), ("three", lambda: {"met": both.wait()}))]
         results, clock = self.open(), Clock()
         with contextlib.redirect_stderr(io.StringIO()):
             run["Call"](results, clock).measure_stage(stage, lanes=2)
-        self.assertEqual({"a 1", "a 2", "b 1"}, set(self.open().rows("tiny", "memory")))
+        self.assertEqual({"one", "two", "three"}, set(self.open().rows("tiny", "memory")))
         self.assertEqual(2, clock.lanes)
         with contextlib.redirect_stderr(io.StringIO()):
             run["Call"](results, clock).measure_stage([self.piece("timed", kind="curves")], lanes=2)
@@ -246,14 +245,15 @@ class Resuming(Modules):
             "part": run["KINDS"], "retry": False, "claims": False})()
         lowtide = self.program.Lowtide("none", "cuda", 0, self.folder)
         stages = list(run["stages_of"](arguments, lowtide, self.open()))
-        first = [{(piece.net, piece.kind) for piece in stage} for stage in stages[:3]]
+        first = [{(piece.net, piece.kind) for piece in stage} for stage in stages[:5]]
         claimed = nets.GROUPS[0]
-        self.assertEqual([{(net, kind) for net in claimed} for kind in ("choice", "accuracy", "curves")], first)
+        kinds = ("choice", "accuracy", "accuracy", "curves", "sizes")
+        self.assertEqual([{(net, kind) for net in claimed} for kind in kinds], first)
         rows = [piece for stage in stages for piece in stage]
         self.assertEqual(len(rows), len({(piece.net, piece.part, piece.row) for piece in rows}))
         self.assertEqual(set(nets.FULL), {piece.net for piece in rows})
         arguments.claims = True
-        self.assertEqual(3, len(list(run["stages_of"](arguments, lowtide, self.open()))))
+        self.assertEqual(5, len(list(run["stages_of"](arguments, lowtide, self.open()))))
 
 
 if __name__ == "__main__":
