@@ -99,7 +99,10 @@ class Eager(OnAGpu):
                                                         means=means, **arguments), budget)
 
     def test_a_resnet(self):
-        self.check(subjects.resnet18(), subjects.resnet_batch)
+        # A convolution and its workspace take 0.44 of the peak together, and what the large blocks and
+        # torch's own have free is not in one place.
+        self.check(subjects.resnet18(), subjects.resnet_batch,
+                   ((0.75, "recompute"), (0.6, "host"), (0.5, "mixed")))
 
     def test_a_gpt(self):
         self.check(subjects.gpt(), subjects.gpt_batch, make_optimizer=adamw)

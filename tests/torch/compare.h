@@ -31,6 +31,9 @@ struct Reference {
   std::int64_t budget(int share_percent) const {
     return fixed_bytes + (plain_peak_bytes - fixed_bytes) * share_percent / 100;
   }
+  // Whether something has to go. On a GPU libraries make do with smaller workspaces just below the
+  // plain peak.
+  bool must_evict(std::int64_t budget_bytes) const;
 };
 const Reference& reference(const Program& program, int steps);
 

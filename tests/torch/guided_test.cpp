@@ -151,7 +151,7 @@ TEST_P(GuidedProgram, GivesThePlainBitsWithinTheBudget) {
       EXPECT_LE(found->run.metered_peak_bytes, found->budget_bytes);
     }
     EXPECT_TRUE(stats.plans == 0 || stats.guided_steps > 0);
-    if (found->budget_bytes < wanted.plain_peak_bytes) {
+    if (wanted.must_evict(found->budget_bytes)) {
       EXPECT_GT(stats.evictions, 0);
     }
     if (each.means == Means::kRecompute) {
@@ -337,7 +337,10 @@ TEST(Guided, WhatDoesNotFitWhereThePlanRepeatsItIsRepeatedWhereItIsNeeded) {
     });
   }
   EXPECT_EQ(runtime.guide().counters().steps, before.steps + 2);
-  EXPECT_EQ(runtime.guide().counters().skipped, before.skipped + 1);
+  // On a GPU the allocator finds room for it.
+  if (test_device().is_cpu()) {
+    EXPECT_EQ(runtime.guide().counters().skipped, before.skipped + 1);
+  }
   EXPECT_GE(session.stats().recomputes, 2);
 }
 
