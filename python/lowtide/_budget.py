@@ -48,7 +48,8 @@ class _Measured:
         _session.add_observer(self._after_step)
 
     def _after_step(self, session):
-        if session is not self.session:
+        # What it opens will be the innermost.
+        if session is not self.session or session is not _session.current():
             return
         self._steps += 1
         if self._steps < _MEASURED_STEPS:
@@ -110,9 +111,11 @@ class budget(contextlib.ContextDecorator):  # pylint: disable=invalid-name
         return self
 
     def __exit__(self, kind, *_):
+        if self._opened is None:
+            raise RuntimeError("the budget is not in force")
         opened, self._opened = self._opened, None
-        # In a forked process it is not.
-        if kind is not None and opened.session.is_open:
+        # In a forked process there is none, and the step of one inside goes on.
+        if kind is not None and opened.session is _session.current():
             opened.session.end_step(failed=True)
         opened.close()
         return False

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Budgets for blocks and functions, their options and their errors."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -151,6 +152,48 @@ class Budget(unittest.TestCase):
                           threading.Thread._bootstrap_inner), before)
         self.assertIsNone(lowtide._session.current())
 
+    def test_may_end_before_one_inside_it(self):
+        tensor = torch.randn(512, 512)
+        options = {"device": "cpu", "means": "host", "evict_everything": True}
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            with lowtide.budget("2GiB", **options):
+                held = lowtide.hold(tensor)
+                held.__enter__()
+                lowtide.enable("1GiB", **options)
+                raise ZeroDivisionError("mine")
+        try:
+            self.assertEqual(lowtide.memory_stats()["budget_bytes"], 1 << 30)
+            tensor.add_(0)
+            self.assertFalse(is_away(tensor))
+            held.__exit__(None, None, None)
+            tensor.add_(0)
+            self.assertTrue(is_away(tensor))
+        finally:
+            lowtide.disable()
+        self.assertFalse(is_away(tensor))
+        self.assertIsNone(lowtide._session.current())
+
+    def test_threads_have_one_each_in_any_order(self):
+        opened, closed = threading.Barrier(2), threading.Event()
+
+        def work(is_first_to_end):
+            try:
+                with lowtide.budget("1GiB", device="cpu"):
+                    opened.wait()
+                    torch.ones(1000).sum()
+                    if not is_first_to_end:
+                        closed.wait()
+            finally:
+                closed.set()
+
+        # Whoever is the inner one.
+        for order in ((True, False), (False, True)):
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                for done in [pool.submit(work, is_first) for is_first in order]:
+                    done.result()
+            self.assertIsNone(lowtide._session.current())
+            closed.clear()
+
     def test_statistics_outlive_it(self):
         with lowtide.budget("1GiB", device="cpu"):
             kept = torch.randn(1000, 1000)
@@ -213,6 +256,8 @@ class Errors(unittest.TestCase):
                 pass
         with self.assertRaisesRegex(RuntimeError, "not in force"):
             budget.stats()
+        with self.assertRaisesRegex(RuntimeError, "not in force"):
+            budget.__exit__(None, None, None)
 
 
 class Import(unittest.TestCase):
