@@ -5,7 +5,10 @@
 import contextlib
 import ctypes
 import json
+import os
 import threading
+
+import torch
 
 from . import _library, _names, _report
 
@@ -48,13 +51,33 @@ def heir_of(session):
     return innermost if innermost and innermost.life is session.life else None
 
 
+def _plain_option(value):
+    """Devices and paths as the texts that they stand for."""
+    if isinstance(value, torch.device):
+        return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"an option cannot be a {type(value).__name__}: {value!r}")
+
+
+def _require_tensors(values):
+    for value in values:
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(f"hold() takes tensors, as in hold(weight, bias) or hold(*module.parameters()), "
+                            f"not a {type(value).__name__}")
+
+
 class Session:
     """A budget over one device, until close(). Options: see lowtide.budget."""
 
     def __init__(self, *, report=False, **options):
         if options.get("device") is None:
             _library.refuse_to_overlook_gpus()
-        text = json.dumps({name: value for name, value in options.items() if value is not None})
+        if not isinstance(report, bool):
+            raise TypeError(f"report is True or False, not {report!r}: lowtide.last_report().save(path) "
+                            "writes one afterwards")
+        text = json.dumps({name: value for name, value in options.items() if value is not None},
+                          default=_plain_option)
         self.thread = threading.get_ident()
         self._is_reported = self._is_to_be_named = report
         self._is_remembered = True
@@ -226,6 +249,7 @@ def memory_stats():
 @contextlib.contextmanager
 def hold(*tensors):
     """Keeps tensors on the device while their addresses are used: `with lowtide.hold(weight):`."""
+    _require_tensors(tensors)
     session = current()
     held = []
     try:

@@ -217,7 +217,7 @@ class Errors(unittest.TestCase):
                     pass
 
     def test_what_is_no_budget_is_refused(self):
-        for bad in ("0%", "x%", "-5%"):
+        for bad in ("0%", "x%", "-5%", "inf%", "nan%"):
             with self.subTest(bad), self.assertRaisesRegex(ValueError, "share of the plain peak"):
                 lowtide.budget(bad)
         for bad in (None, True, 1.5):
@@ -232,6 +232,35 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "did you mean 'spill_dir'"):
             with lowtide.budget("1GiB", spil_dir="."):
                 pass
+
+    def test_options_may_be_torchs_and_pythons_own_objects(self):
+        with tempfile.TemporaryDirectory() as folder, lowtide.budget(
+                "1GiB", device=torch.device("cpu"), spill_dir=pathlib.Path(folder), spill_cap="1MiB"):
+            self.assertEqual(lowtide.memory_stats()["budget_bytes"], 1 << 30)
+        with self.assertRaisesRegex(TypeError, "an option cannot be a object"):
+            lowtide.budget("1GiB", device=object()).__enter__()
+        with self.assertRaisesRegex(TypeError, "report is True or False"):
+            lowtide.budget("1GiB", device="cpu", report="report.html").__enter__()
+
+    def test_what_cannot_be_held_is_said_to_be_no_tensor(self):
+        for bad in ([torch.ones(3)], torch.nn.Linear(2, 2), None):
+            with self.subTest(bad), self.assertRaisesRegex(TypeError, "hold\\(\\) takes tensors"):
+                with lowtide.hold(bad):
+                    pass
+
+    def test_what_works_after_it_was_called_cannot_be_decorated(self):
+        def generator():
+            yield
+
+        async def coroutine():
+            pass
+
+        async def both():
+            yield
+
+        for function in (generator, coroutine, both):
+            with self.subTest(function.__name__), self.assertRaisesRegex(TypeError, "inside it"):
+                lowtide.budget("1GiB", device="cpu")(function)
 
     def test_a_device_that_is_not_there_is_said_to_be(self):
         with self.assertRaises(lowtide.DeviceError):
