@@ -3,11 +3,15 @@
 """Budgets for a block, a function, or from here on."""
 
 import contextlib
+import inspect
+import math
 
 from . import _session
 
+# More than there is anywhere.
+_MOST_BYTES = 1 << 60
 # A step may make its optimizer's states, so that it takes two to see what one takes.
-_MEASURED_STEPS = 2
+MEASURED_STEPS = 2
 
 
 def share_of(budget):
@@ -18,7 +22,7 @@ def share_of(budget):
         share = float(budget.strip()[:-1]) / 100
     except ValueError:
         share = 0
-    if not share > 0:
+    if not 0 < share < math.inf:
         raise ValueError(f"a budget is a size (8GiB) or a share of the plain peak (60%), not "
                          f"{budget!r}")
     return share
@@ -48,14 +52,16 @@ class _Measured:
         _session.add_observer(self._after_step)
 
     def _after_step(self, session):
-        if session is not self.session:
+        # What it opens will be the innermost.
+        if session is not self.session or session is not _session.current():
             return
         self._steps += 1
-        if self._steps < _MEASURED_STEPS:
+        if self._steps < MEASURED_STEPS:
             return
         _session.remove_observer(self._after_step)
         peak = session.stats()["peak_bytes"]
-        self.session = _session.Session(budget=f"{int(peak * self._share)}B", **self._options)
+        size = min(max(1, int(peak * self._share)), _MOST_BYTES)
+        self.session = _session.Session(budget=f"{size}B", **self._options)
         self._measuring.leave_account_to(self.session)
 
     def close(self):
@@ -100,6 +106,14 @@ class budget(contextlib.ContextDecorator):  # pylint: disable=invalid-name
         self._options = options
         self._opened = None
 
+    def __call__(self, function):
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function) or (
+                inspect.isasyncgenfunction(function)):
+            # Calling it only makes an object, and what it does comes after the budget's end.
+            raise TypeError(f"{function.__name__}() is a generator or a coroutine, whose work is done after "
+                            "it was called: say `with lowtide.budget(...):` inside it")
+        return super().__call__(function)
+
     def _recreate_cm(self):
         return type(self)(self._budget, **self._options)
 
@@ -110,9 +124,11 @@ class budget(contextlib.ContextDecorator):  # pylint: disable=invalid-name
         return self
 
     def __exit__(self, kind, *_):
+        if self._opened is None:
+            raise RuntimeError("the budget is not in force")
         opened, self._opened = self._opened, None
-        # In a forked process it is not.
-        if kind is not None and opened.session.is_open:
+        # In a forked process there is none, and the step of one inside goes on.
+        if kind is not None and opened.session is _session.current():
             opened.session.end_step(failed=True)
         opened.close()
         return False

@@ -5,6 +5,7 @@ batch fits."""
 
 import copy
 import dataclasses
+import functools
 import inspect
 import pathlib
 import time
@@ -14,8 +15,6 @@ import torch
 
 from . import _budget, _library, _names, _session
 
-# A step may make optimizer states, so that it takes two to see what one takes.
-_MEASURED_STEPS = 2
 # A step that does not fit is planned after the second, the next one moves things to where the plan
 # wants them, and some more show whether the plan leaves enough free.
 _UNTIMED_STEPS = 5
@@ -23,7 +22,17 @@ _TIMED_STEPS = 3
 
 
 def _values_used_by(function, seen):
-    """What a function, and the functions that it uses, refer to."""
+    """What a function, a method or a partial one, and the functions that it uses, refer to."""
+    if isinstance(function, functools.partial):
+        yield from (*function.args, *function.keywords.values())
+        function = function.func
+    if not inspect.isfunction(function):
+        # A method's object, or one that can be called.
+        owner = getattr(function, "__self__", function)
+        yield from (owner, *getattr(owner, "__dict__", {}).values())
+        function = inspect.unwrap(getattr(function, "__func__", type(owner).__call__))
+    if not inspect.isfunction(function):
+        return
     seen.add(function)
     variables = inspect.getclosurevars(function)
     for value in (*variables.nonlocals.values(), *variables.globals.values()):
@@ -80,6 +89,13 @@ def _tensors_in(value, path):
         yield path, torch.tensor(value)
 
 
+def _dense_parts(name, tensor):
+    """A sparse tensor's indices and values, of which it consists."""
+    if tensor.layout is not torch.sparse_coo:
+        return [(name, tensor)]
+    return [(f"{name}.indices", tensor._indices()), (f"{name}.values", tensor._values())]
+
+
 def _results(loss, owners):
     found = dict(_tensors_in(loss, "loss"))
     for index, owner in enumerate(owners):
@@ -89,7 +105,8 @@ def _results(loss, owners):
             found.update((f"{name}.{key}.grad", value.grad)
                          for key, value in owner.named_parameters() if value.grad is not None)
     found.update(_tensors_in(_generator_states(), "generators"))
-    return {name: value.detach().to("cpu", copy=True) for name, value in found.items()}
+    return {part: value.detach().to("cpu", copy=True) for name, tensor in found.items()
+            for part, value in _dense_parts(name, tensor)}
 
 
 @dataclasses.dataclass
@@ -140,14 +157,28 @@ def _difference(step, plain, managed):
     return None
 
 
+def _refuse_within_a_budget(name):
+    if _session.current() is not None:
+        raise _library.Error(f"{name}() trains plainly too, which it cannot within a budget: end that before")
+
+
 def verify(step, budget, *, steps=3, state=None, **options):
     """Runs step() plainly and within the budget, from the same state, and compares its result, all
     parameters, gradients, buffers, optimizer states and generators after each step, bit for bit.
 
     `state`: the modules, optimizers and so on that the step changes; those that it refers to by
-    itself if left out. All is as before afterwards, but for gradients, which are gone.
+    itself if left out. All is as before afterwards, but for gradients, which are gone. A share of the
+    plain peak ("60%") takes two steps more, which measure that.
     """
-    owners = list(state) if state is not None else _owners_in(step)
+    _refuse_within_a_budget("verify")
+    if not callable(step) or steps < 1:
+        raise ValueError(f"verify() takes a step, which is a function, and how often to call it, not "
+                         f"{step!r} and {steps!r}")
+    if _budget.share_of(budget) is not None:
+        steps += _budget.MEASURED_STEPS
+    # A module may be a list of others.
+    given = [state] if hasattr(state, "state_dict") else state
+    owners = list(given) if given is not None else _owners_in(step)
     states, generators = _snapshot(owners), _generator_states()
     try:
         plain = [_results(step(), owners) for _ in range(steps)]
@@ -230,7 +261,7 @@ def _fits_plainly(make_step, batch, size, options):
     try:
         with _budget.budget(1 << 60, device=options.get("device")) as opened:
             step = make_step(batch)
-            for _ in range(_MEASURED_STEPS):
+            for _ in range(_budget.MEASURED_STEPS):
                 step()
             return opened.stats()["peak_bytes"] <= size
     except torch.OutOfMemoryError:
@@ -283,9 +314,7 @@ def max_batch(make_step, budget, *, most=1 << 16, **options):
     if _budget.share_of(budget) is not None:
         raise ValueError("max_batch() needs a size, such as '8GiB': the plain peak grows with the "
                          "batch")
-    if _session.current() is not None:
-        raise _library.Error("max_batch() trains plainly too, which it cannot within a budget: end that "
-                             "before")
+    _refuse_within_a_budget("max_batch")
     size = _session.bytes_of(_budget.size_of(budget), options)
     plain, _ = _largest(lambda batch: _fits_plainly(make_step, batch, size, options), most)
     plain_rate = _plain_rate(make_step, plain) if plain else 0.0

@@ -106,13 +106,14 @@ def _tells_storage_address(original):
 
 @contextlib.contextmanager
 def _storage_held(storage):
-    session = None if is_passing() else _session.holder()
+    session = None if is_passing() else _session.current()
     if session:
         session.hold_storage(storage)
     try:
         yield
     finally:
-        if session and session.is_open:
+        session = _session.heir_of(session)
+        if session:
             session.release_storage(storage)
 
 

@@ -5,12 +5,17 @@
 import contextlib
 import ctypes
 import json
+import os
 import threading
+
+import torch
 
 from . import _library, _names, _report
 
-# The innermost one last. Sessions are opened and closed by one thread at a time.
+# The innermost one last.
 _open_sessions = []
+# Sessions are opened and closed by one thread at a time.
+_lock = threading.RLock()
 # What is done when the first session opens and when the last one closes: (install, remove).
 _patches = []
 # Called with the session after each of its steps.
@@ -37,10 +42,29 @@ def current():
     return _open_sessions[-1] if _open_sessions else None
 
 
-def holder():
-    """The session that holds are made with: they belong to the device, which all open sessions share,
-    and are forgotten with the outermost. The innermost may change before they are released."""
-    return _open_sessions[0] if _open_sessions else None
+def heir_of(session):
+    """Who releases what this session holds: itself, or one that was open with it if it has ended. Holds
+    belong to the device, and are forgotten when nobody is left."""
+    if session is None or session.is_open:
+        return session
+    innermost = current()
+    return innermost if innermost and innermost.life is session.life else None
+
+
+def _plain_option(value):
+    """Devices and paths as the texts that they stand for."""
+    if isinstance(value, torch.device):
+        return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"an option cannot be a {type(value).__name__}: {value!r}")
+
+
+def _require_tensors(values):
+    for value in values:
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(f"hold() takes tensors, as in hold(weight, bias) or hold(*module.parameters()), "
+                            f"not a {type(value).__name__}")
 
 
 class Session:
@@ -49,17 +73,27 @@ class Session:
     def __init__(self, *, report=False, **options):
         if options.get("device") is None:
             _library.refuse_to_overlook_gpus()
-        pointer = ctypes.c_void_p()
-        text = json.dumps({name: value for name, value in options.items() if value is not None})
-        _library.call("lowtide_open", text.encode(), ctypes.byref(pointer))
-        self._pointer = pointer
+        if not isinstance(report, bool):
+            raise TypeError(f"report is True or False, not {report!r}: lowtide.last_report().save(path) "
+                            "writes one afterwards")
+        text = json.dumps({name: value for name, value in options.items() if value is not None},
+                          default=_plain_option)
         self.thread = threading.get_ident()
         self._is_reported = self._is_to_be_named = report
         self._is_remembered = True
-        if report:
+        with _lock:
+            self._open(text)
+
+    def _open(self, text):
+        pointer = ctypes.c_void_p()
+        _library.call("lowtide_open", text.encode(), ctypes.byref(pointer))
+        self._pointer = pointer
+        if self._is_reported:
             self.capture_next_step()
         if not _open_sessions:
             self._install_patches()
+        # The same for all that are open at a time.
+        self.life = _open_sessions[0].life if _open_sessions else object()
         _open_sessions.append(self)
 
     def _install_patches(self):
@@ -77,17 +111,19 @@ class Session:
             raise
 
     def close(self):
-        """Brings everything back and ends the budget. Does nothing the second time."""
-        if self._pointer is None:
-            return
-        if current() is not self:
-            raise _library.Error("sessions must be closed in the reverse order of their opening")
+        """Brings everything back and ends the budget; those that were opened after it go on. Does
+        nothing the second time."""
+        if self._pointer is not None:
+            with _lock:
+                self._close()
+
+    def _close(self):
         if self._is_remembered:
             _last_stats.clear()
             _last_stats.update(self.stats())
             if self._is_reported:
                 _report.remember(self)
-        _open_sessions.pop()
+        _open_sessions.remove(self)
         if not _open_sessions:
             for _, remove in reversed(_patches):
                 remove()
@@ -147,9 +183,11 @@ class Session:
                 held.append(tensor)
             yield
         finally:
-            for tensor in held:
-                self.release(tensor)
-            self._call("lowtide_end_opaque")
+            session = heir_of(self)
+            for tensor in held if session else ():
+                session.release(tensor)
+            if session:
+                session._call("lowtide_end_opaque")
 
     def name(self, tensor, name, layer=""):
         """What captured steps and reports call the tensor, and the layer that it belongs to."""
@@ -183,6 +221,9 @@ class Session:
 
 def forget():
     """In a forked process: the sessions are the parent's."""
+    global _lock
+    # Another thread of the parent's may have been in there.
+    _lock = threading.RLock()
     for session in _open_sessions:
         session.forget()
     _open_sessions.clear()
@@ -208,7 +249,8 @@ def memory_stats():
 @contextlib.contextmanager
 def hold(*tensors):
     """Keeps tensors on the device while their addresses are used: `with lowtide.hold(weight):`."""
-    session = holder()
+    _require_tensors(tensors)
+    session = current()
     held = []
     try:
         for tensor in tensors if session else ():
@@ -216,15 +258,15 @@ def hold(*tensors):
             held.append(tensor)
         yield
     finally:
-        # It may have been closed inside: then nothing is held any more.
-        for tensor in held if session and session.is_open else ():
+        session = heir_of(session)
+        for tensor in held if session else ():
             session.release(tensor)
 
 
 @contextlib.contextmanager
 def opaque(tensors):
     """See Session; does nothing where there is no session."""
-    session = holder()
+    session = current()
     with session.opaque(tensors) if session else contextlib.nullcontext():
         yield
 

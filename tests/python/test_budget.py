@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Budgets for blocks and functions, their options and their errors."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -151,6 +152,48 @@ class Budget(unittest.TestCase):
                           threading.Thread._bootstrap_inner), before)
         self.assertIsNone(lowtide._session.current())
 
+    def test_may_end_before_one_inside_it(self):
+        tensor = torch.randn(512, 512)
+        options = {"device": "cpu", "means": "host", "evict_everything": True}
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            with lowtide.budget("2GiB", **options):
+                held = lowtide.hold(tensor)
+                held.__enter__()
+                lowtide.enable("1GiB", **options)
+                raise ZeroDivisionError("mine")
+        try:
+            self.assertEqual(lowtide.memory_stats()["budget_bytes"], 1 << 30)
+            tensor.add_(0)
+            self.assertFalse(is_away(tensor))
+            held.__exit__(None, None, None)
+            tensor.add_(0)
+            self.assertTrue(is_away(tensor))
+        finally:
+            lowtide.disable()
+        self.assertFalse(is_away(tensor))
+        self.assertIsNone(lowtide._session.current())
+
+    def test_threads_have_one_each_in_any_order(self):
+        opened, closed = threading.Barrier(2), threading.Event()
+
+        def work(is_first_to_end):
+            try:
+                with lowtide.budget("1GiB", device="cpu"):
+                    opened.wait()
+                    torch.ones(1000).sum()
+                    if not is_first_to_end:
+                        closed.wait()
+            finally:
+                closed.set()
+
+        # Whoever is the inner one.
+        for order in ((True, False), (False, True)):
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                for done in [pool.submit(work, is_first) for is_first in order]:
+                    done.result()
+            self.assertIsNone(lowtide._session.current())
+            closed.clear()
+
     def test_statistics_outlive_it(self):
         with lowtide.budget("1GiB", device="cpu"):
             kept = torch.randn(1000, 1000)
@@ -174,7 +217,7 @@ class Errors(unittest.TestCase):
                     pass
 
     def test_what_is_no_budget_is_refused(self):
-        for bad in ("0%", "x%", "-5%"):
+        for bad in ("0%", "x%", "-5%", "inf%", "nan%"):
             with self.subTest(bad), self.assertRaisesRegex(ValueError, "share of the plain peak"):
                 lowtide.budget(bad)
         for bad in (None, True, 1.5):
@@ -189,6 +232,35 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "did you mean 'spill_dir'"):
             with lowtide.budget("1GiB", spil_dir="."):
                 pass
+
+    def test_options_may_be_torchs_and_pythons_own_objects(self):
+        with tempfile.TemporaryDirectory() as folder, lowtide.budget(
+                "1GiB", device=torch.device("cpu"), spill_dir=pathlib.Path(folder), spill_cap="1MiB"):
+            self.assertEqual(lowtide.memory_stats()["budget_bytes"], 1 << 30)
+        with self.assertRaisesRegex(TypeError, "an option cannot be a object"):
+            lowtide.budget("1GiB", device=object()).__enter__()
+        with self.assertRaisesRegex(TypeError, "report is True or False"):
+            lowtide.budget("1GiB", device="cpu", report="report.html").__enter__()
+
+    def test_what_cannot_be_held_is_said_to_be_no_tensor(self):
+        for bad in ([torch.ones(3)], torch.nn.Linear(2, 2), None):
+            with self.subTest(bad), self.assertRaisesRegex(TypeError, "hold\\(\\) takes tensors"):
+                with lowtide.hold(bad):
+                    pass
+
+    def test_what_works_after_it_was_called_cannot_be_decorated(self):
+        def generator():
+            yield
+
+        async def coroutine():
+            pass
+
+        async def both():
+            yield
+
+        for function in (generator, coroutine, both):
+            with self.subTest(function.__name__), self.assertRaisesRegex(TypeError, "inside it"):
+                lowtide.budget("1GiB", device="cpu")(function)
 
     def test_a_device_that_is_not_there_is_said_to_be(self):
         with self.assertRaises(lowtide.DeviceError):
@@ -213,6 +285,8 @@ class Errors(unittest.TestCase):
                 pass
         with self.assertRaisesRegex(RuntimeError, "not in force"):
             budget.stats()
+        with self.assertRaisesRegex(RuntimeError, "not in force"):
+            budget.__exit__(None, None, None)
 
 
 class Import(unittest.TestCase):

@@ -3,6 +3,7 @@
 """verify(), trace(), max_batch() and the report."""
 
 import collections
+import functools
 import json
 import pathlib
 import tempfile
@@ -87,6 +88,50 @@ class Verify(unittest.TestCase):
 
             verdict = lowtide.verify(step, "1GiB", device="cpu", steps=1, state=[holder])
             self.assertEqual(verdict.difference, "step 1: loss has another shape or type")
+
+    def test_a_share_is_in_force_for_as_many_steps_as_asked_for(self):
+        verdict = lowtide.verify(make_step(512), "60%", device="cpu", steps=1)
+        self.assertTrue(verdict, verdict.difference)
+        self.assertEqual(verdict.steps, 3)
+        self.assertGreater(verdict.stats["evictions"], 0)
+        self.assertGreater(verdict.stats["budget_bytes"], 0)
+
+    def test_a_step_may_be_a_method_or_a_partial_one(self):
+        class Trainer:
+            def __init__(self):
+                self.model = net()
+                self.optimizer = torch.optim.Adam(self.model.parameters())
+
+            def step(self, batch=8):
+                self.optimizer.zero_grad()
+                self.model(torch.randn(batch, 256)).square().mean().backward()
+                self.optimizer.step()
+
+            __call__ = step
+
+        trainer = Trainer()
+        for step in (trainer, trainer.step, functools.partial(trainer.step, 4)):
+            with self.subTest(step):
+                verdict = lowtide.verify(step, "1GiB", device="cpu")
+                self.assertTrue(verdict, verdict.difference)
+
+    def test_sparse_gradients_are_compared(self):
+        table = torch.nn.Embedding(100, 8, sparse=True)
+
+        def step():
+            table.zero_grad()
+            table(torch.randint(0, 100, (16,))).sum().backward()
+
+        verdict = lowtide.verify(step, "1GiB", device="cpu", state=table)
+        self.assertTrue(verdict, verdict.difference)
+
+    def test_what_would_say_nothing_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "how often"):
+            lowtide.verify(make_step(8), "1GiB", device="cpu", steps=0)
+        with self.assertRaisesRegex(ValueError, "which is a function"):
+            lowtide.verify(3, "1GiB", device="cpu")
+        with lowtide.budget("1GiB", device="cpu"), self.assertRaisesRegex(lowtide.Error, "plainly too"):
+            lowtide.verify(make_step(8), "8MiB", device="cpu")
 
     def test_a_step_without_a_state_is_refused(self):
         with self.assertRaisesRegex(ValueError, "pass state="):
