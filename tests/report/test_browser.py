@@ -49,7 +49,8 @@ class Browser(ProgramTest):
         self.assertEqual(seen["errors"], [])
         self.assertEqual(seen["console_before_injection"], 0, seen["console"])
         self.assertEqual({url.partition("://")[0] for url in seen["requests"]}, {"file"}, seen["requests"])
-        self.assertEqual(len(seen["requests"]), 2, "the page, light and dark")
+        self.assertEqual(len(seen["requests"]), 3, "the page, light, dark and on a phone")
+        self.assertEqual(seen["phone_width"], 390, "nothing stands out to the right")
         self.assertFalse(seen["injected"], "the policy lets only the page's own script run")
         self.assertNotEqual(seen["display"], "none", "and only its own styles count")
         light, first, second, third = seen["themes"]
