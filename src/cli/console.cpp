@@ -67,12 +67,16 @@ std::string bold(std::string_view text, const Style& style) {
   return "\x1b[1m" + std::string(text) + "\x1b[0m";
 }
 
-static void print_message(std::ostream& err, const char* kind, std::string_view message) {
-  std::string line(message);
+std::string one_line(std::string_view text) {
+  std::string line(text);
   while (!line.empty() && line.back() == '\n') line.pop_back();
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  err << "lowtide: " << kind << ": " << line << "\n";
+  return line;
+}
+
+static void print_message(std::ostream& err, const char* kind, std::string_view message) {
+  err << "lowtide: " << kind << ": " << one_line(message) << "\n";
 }
 
 void print_error(std::ostream& err, std::string_view message) {

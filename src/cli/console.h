@@ -52,8 +52,10 @@ bool stderr_is_terminal();
 std::string paint(std::string_view text, int colour, const Style& style);
 std::string bold(std::string_view text, const Style& style);
 
-// Writes one line "lowtide: error: MESSAGE". Control characters, which a file name can bring
-// along, become blanks.
+// Control characters, which a name from outside can bring along, become blanks.
+std::string one_line(std::string_view text);
+
+// Writes one line "lowtide: error: MESSAGE".
 void print_error(std::ostream& err, std::string_view message);
 // The same with "warning".
 void print_warning(std::ostream& err, std::string_view message);

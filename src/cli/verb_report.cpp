@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "cli/chrome_trace.h"
+#include "cli/console.h"
 #include "cli/fact_list.h"
 #include "cli/figures.h"
 #include "cli/inputs.h"
@@ -19,6 +20,7 @@
 #include "cli/verbs.h"
 #include "report/findings.h"
 #include "report/memory_snapshot.h"
+#include "report/names.h"
 #include "report/page.h"
 #include "report/step_csv.h"
 
@@ -41,6 +43,8 @@ struct ReportOptions {
 
 constexpr const char* kMachine = "h200";
 constexpr double kThinkSeconds = 8;
+// In bytes, on a terminal.
+constexpr std::size_t kLongestTitle = 160;
 constexpr const char* kExamples =
     "\nExamples:\n"
     "  lowtide report run.json -o report.html                     what a run did\n"
@@ -127,7 +131,7 @@ std::string text_of(const report::Findings& findings, const ReportOptions& optio
                     std::size_t page_bytes, const Style& style) {
   const report::Study& study = findings.study;
   FactList facts(style);
-  facts.add("step", study.record.title);
+  facts.add("step", report::shortened(one_line(study.record.title), kLongestTitle));
   facts.add("plain", base::concat(base::format_bytes(study.memory.plain_peak_bytes), ", ",
                                   base::format_seconds(study.plain.timeline.seconds)));
   if (study.planned) {

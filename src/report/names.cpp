@@ -9,19 +9,19 @@ namespace {
 
 constexpr std::size_t kLongestName = 160;
 
-// Not in the middle of a character: bytes after the first of one are 10xxxxxx.
-std::string shortened(const std::string& text) {
-  if (text.size() <= kLongestName) return text;
-  std::size_t end = kLongestName;
+}  // namespace
+
+std::string shortened(const std::string& text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  std::size_t end = most_bytes;
+  // Bytes after the first of a character are 10xxxxxx.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return text.substr(0, end) + "...";
 }
 
-}  // namespace
-
 std::int64_t Names::text(const std::string& text) {
   const auto [found, is_new] =
-      numbers_.try_emplace(shortened(text), static_cast<std::int64_t>(texts_.size()));
+      numbers_.try_emplace(shortened(text, kLongestName), static_cast<std::int64_t>(texts_.size()));
   if (is_new) texts_.push_back(found->first);
   return found->second;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -11,6 +12,12 @@
 #include "lowtide/trace.h"
 
 namespace lowtide::report {
+
+// No text of a page is longer, names are shorter.
+inline constexpr std::size_t kLongestText = 400;
+
+// Cut at the end of a character if it is longer than so many bytes.
+std::string shortened(const std::string& text, std::size_t most_bytes);
 
 // The names on a page, each of them once; others refer to them by number.
 class Names {

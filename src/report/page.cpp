@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/markup.h"
 #include "report/assets.h"
+#include "report/names.h"
 #include "report/page_data.h"
 
 namespace lowtide::report {
@@ -20,8 +21,8 @@ std::string head_of(const std::string& title) {
       style_hash(), "'; script-src '", script_hash(), "'; base-uri 'none'; form-action 'none'\">\n",
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
       "<meta name=\"color-scheme\" content=\"light dark\">\n", "<title>",
-      base::markup_escaped(title), " - Lowtide report</title>\n<style>", style(),
-      "</style></head>\n");
+      base::markup_escaped(shortened(title, kLongestText)), " - Lowtide report</title>\n<style>",
+      style(), "</style></head>\n");
 }
 
 std::string page_with(const Findings& findings, const PageDetail& detail) {

@@ -19,6 +19,8 @@ using nlohmann::json;
 
 // Later steps say more than earlier ones: of a long list, the end.
 constexpr std::size_t kMostSteps = 500;
+// A session has sixty; a record from elsewhere could have any number.
+constexpr std::size_t kMostStatistics = 200;
 
 json seconds_json(const std::optional<double>& seconds) {
   return seconds ? json(*seconds * 1e6) : json(nullptr);
@@ -91,12 +93,28 @@ json alternatives_json(const std::vector<Alternative>& alternatives) {
   return rows;
 }
 
+// Of all texts in it.
+void shorten(json& data) {
+  if (data.is_string()) data = shortened(data.get_ref<const std::string&>(), kLongestText);
+  if (!data.is_structured()) return;
+  for (json& part : data) shorten(part);
+}
+
+json statistics_json(const json& statistics) {
+  json few = json::object();
+  for (const auto& [name, value] : statistics.items()) {
+    if (few.size() == kMostStatistics) break;
+    few[shortened(name, kLongestText)] = value;
+  }
+  return few;
+}
+
 json run_json(const RunRecord& record) {
   std::vector<double> seconds = record.step_seconds;
   if (seconds.size() > kMostSteps) {
     seconds.erase(seconds.begin(), seconds.end() - static_cast<std::ptrdiff_t>(kMostSteps));
   }
-  return {{"statistics", record.statistics},
+  return {{"statistics", statistics_json(record.statistics)},
           {"stepSeconds", seconds},
           {"steps", record.step_seconds.size()}};
 }
@@ -131,6 +149,9 @@ json page_data(const Findings& findings, const PageDetail& detail) {
   }
   for (const Advice& advice : findings.advice) {
     data["advice"].push_back({advice.title, advice.reason});
+  }
+  for (const char* part : {"head", "planned", "prices", "policies", "run", "advice"}) {
+    shorten(data[part]);
   }
   data["names"] = names.texts();
   data["ops"] = names.ops();

@@ -88,6 +88,17 @@ TEST(Page, OfAVeryLongStepIsStillSmall) {
   EXPECT_EQ(most, data.at("plain").at("peakBytes").get<std::int64_t>() - 1) << "but for x";
 }
 
+// A record may come from anywhere: what is too long to be read is cut, not refused.
+TEST(Page, OfARecordWithTextsWithoutEndIsStillSmall) {
+  const std::string endless(2 * kLargestPage, 'x');
+  RunRecord record = test_record(kIdleStep, kMove, 20);
+  record.title = record.device = record.policy = record.machine.name = record.plan->policy =
+      endless;
+  record.statistics = {{endless, 1}, {"disk_io", endless}};
+  for (int i = 0; i < 100000; ++i) record.statistics["figure_" + std::to_string(i)] = i;
+  EXPECT_LT(page_of(record, 0.5).size(), kLargestPage);
+}
+
 TEST(PageText, IsEscaped) {
   EXPECT_EQ(script_escaped("</script>&"), "\\u003c/script\\u003e\\u0026");
 }

@@ -611,7 +611,7 @@
     const label = name => name.replace(/_bytes$/, "").replace(/_seconds$/, "_time").replaceAll("_", " ");
     section("run", "What the run did", "Measured by the session itself, from its beginning to its end.",
       data.run.stepSeconds.length > 1 ? stepsChart(data.run.stepSeconds) : null,
-      make("div", { class: "columns" }, ...[0, 1].map(half => make("table", {}, make("tbody", {}, ...entries.filter((_, i) => i % 2 === half).map(entry => make("tr", {}, make("td", {}, label(entry[0])), make("td", { class: "number" }, words(entry)))))))));
+      make("div", { class: "columns" }, ...[0, 1].map(half => make("table", {}, make("tbody", {}, ...entries.filter((_, i) => i % 2 === half).map(entry => make("tr", {}, make("td", { class: "name" }, label(entry[0])), make("td", { class: typeof entry[1] === "string" ? "words" : "number" }, words(entry)))))))));
   }
 
   drawHead();

@@ -3,7 +3,7 @@
 """Uses a report as a person would, in a real browser, and prints what there was to see, as JSON.
 
 usage: look.py BROWSER PAGE [PICTURES]
-Writes pictures (light, dark, print, a tooltip, zoomed in) to the folder PICTURES if it is named.
+Writes pictures (light, dark, print, on a phone, a tooltip, zoomed in) to the folder PICTURES if it is named.
 """
 
 import json
@@ -153,6 +153,13 @@ def look(browser, path, folder):
     seen["console_before_injection"] = len(seen["console"])
     seen["injected"], seen["display"] = page.evaluate(INJECT)
     page.close()
+
+    phone = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="light")
+    watch(phone, seen)
+    phone.goto(path.as_uri())
+    seen["phone_width"] = phone.evaluate("document.documentElement.scrollWidth")
+    picture(phone, folder, "phone", full_page=True)
+    phone.close()
 
     dark = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark")
     watch(dark, seen)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Lowtide Authors
 # SPDX-License-Identifier: MIT
-"""Finds what tests of the report need and a machine may lack: a Python with a package, a browser."""
+"""What tests of the report need: a Python with a package, a browser, a record; a machine may lack the former two."""
 
 import pathlib
 import shutil
@@ -32,3 +32,31 @@ def browser():
 HOSTILE = "</title></script><img src=http://127.0.0.1:9/x onerror=alert(1)><script>alert(2)</script>\"'`${1}&lt;"
 # The same as far as names in a trace may go: they are words.
 HOSTILE_WORD = "</script><script>alert(3)</script><img/src/onerror>'`${1}&lt;"
+
+MIB = 1 << 20
+
+
+def machine_of(name, size):
+    """Any unit does: its tier takes and gives `size` bytes a second."""
+    tier = {"name": name, "capacity_bytes": 99 * size, "write_bytes_per_second": size, "read_bytes_per_second": size}
+    return {"format": "lowtide-machine", "version": 1, "name": name, "device_bytes": 99 * size, "tiers": [tier],
+            "flops_per_second": 1, "memory_bytes_per_second": 1}
+
+
+def online_run():
+    """The record of eight layers and their backward pass, a second each, under the online rule: all that it can do."""
+    storages = [{"name": name, "bytes": MIB, "kind": kind, "start": stays, "end": stays}
+                for name, kind, stays in [("w", "parameter", True), ("x", "input", True), ("g", "gradient", False),
+                                          *((f"a{i}", "activation", False) for i in range(8))]]
+    ops = [{"name": f"f{i}", "phase": "forward", "reads": [2 + i] if i else [0, 1], "writes": [3 + i]}
+           for i in range(8)]
+    ops += [{"name": f"b{i}", "phase": "backward", "reads": [3 + i], "writes": [2]} for i in reversed(range(8))]
+    step = {"format": "lowtide-trace", "version": 1, "name": "eight", "storages": storages,
+            "ops": [{**op, "device_seconds": 1, "layer": "layer." + op["name"][1:]} for op in ops]}
+    deeds = [{"do": "move", "storage": 4, "op": 5, "unused_seconds": 3, "drop_seconds": 7, "move_seconds": 2},
+             {"do": "drop", "storage": 5, "op": 6, "unused_seconds": 4, "drop_seconds": 1},
+             {"do": "move", "storage": 6, "op": 6}, {"do": "fetch", "storage": 6, "op": 12},
+             {"do": "replay", "storage": 5, "op": 13, "seconds": 1}, {"do": "fetch", "storage": 4, "op": 14}]
+    return {"format": "lowtide-run", "version": 1, "title": "eight layers", "device": "cuda:0", "policy": "online",
+            "budget_bytes": 8 * MIB + MIB // 2, "trace": step, "machine": machine_of("host", MIB), "plan": None,
+            "online": deeds, "statistics": {"steps": 3}, "step_seconds": [18, 17, 19]}

@@ -7,38 +7,12 @@ import pathlib
 import subprocess
 import unittest
 
-from pythons import HOSTILE, HOSTILE_WORD, TRACES, ProgramTest, browser, python_with
+from pythons import HOSTILE, HOSTILE_WORD, TRACES, ProgramTest, browser, machine_of, online_run, python_with
 
 PYTHON = python_with("playwright")
 WHITE = "rgb(255, 255, 255)"
 MOST_BYTES = 1_000_000
 SECTIONS = ["advice", "memory", "lanes", "peak", "storages", "prices", "policies"]
-MIB = 1 << 20
-
-
-def machine_of(name, size):
-    """Any unit does: its tier takes and gives `size` bytes a second."""
-    tier = {"name": name, "capacity_bytes": 99 * size, "write_bytes_per_second": size, "read_bytes_per_second": size}
-    return {"format": "lowtide-machine", "version": 1, "name": name, "device_bytes": 99 * size, "tiers": [tier],
-            "flops_per_second": 1, "memory_bytes_per_second": 1}
-
-
-def online_run():
-    """The record of eight layers and their backward pass, a second each, under the online rule: all that it can do."""
-    storages = [{"name": name, "bytes": MIB, "kind": kind, "start": stays, "end": stays}
-                for name, kind, stays in [("w", "parameter", True), ("x", "input", True), ("g", "gradient", False),
-                                          *((f"a{i}", "activation", False) for i in range(8))]]
-    ops = [{"name": f"f{i}", "phase": "forward", "reads": [2 + i] if i else [0, 1], "writes": [3 + i]} for i in range(8)]
-    ops += [{"name": f"b{i}", "phase": "backward", "reads": [3 + i], "writes": [2]} for i in reversed(range(8))]
-    step = {"format": "lowtide-trace", "version": 1, "name": "eight", "storages": storages,
-            "ops": [{**op, "device_seconds": 1, "layer": "layer." + op["name"][1:]} for op in ops]}
-    deeds = [{"do": "move", "storage": 4, "op": 5, "unused_seconds": 3, "drop_seconds": 7, "move_seconds": 2},
-             {"do": "drop", "storage": 5, "op": 6, "unused_seconds": 4, "drop_seconds": 1},
-             {"do": "move", "storage": 6, "op": 6}, {"do": "fetch", "storage": 6, "op": 12},
-             {"do": "replay", "storage": 5, "op": 13, "seconds": 1}, {"do": "fetch", "storage": 4, "op": 14}]
-    return {"format": "lowtide-run", "version": 1, "title": "eight layers", "device": "cuda:0", "policy": "online",
-            "budget_bytes": 8 * MIB + MIB // 2, "trace": step, "machine": machine_of("host", MIB), "plan": None,
-            "online": deeds, "statistics": {"steps": 3}, "step_seconds": [18, 17, 19]}
 
 
 @unittest.skipUnless(browser() and PYTHON, "no chromium or no playwright here: run tools/setup browser")
@@ -75,7 +49,8 @@ class Browser(ProgramTest):
         self.assertEqual(seen["errors"], [])
         self.assertEqual(seen["console_before_injection"], 0, seen["console"])
         self.assertEqual({url.partition("://")[0] for url in seen["requests"]}, {"file"}, seen["requests"])
-        self.assertEqual(len(seen["requests"]), 2, "the page, light and dark")
+        self.assertEqual(len(seen["requests"]), 3, "the page, light, dark and on a phone")
+        self.assertEqual(seen["phone_width"], 390, "nothing stands out to the right")
         self.assertFalse(seen["injected"], "the policy lets only the page's own script run")
         self.assertNotEqual(seen["display"], "none", "and only its own styles count")
         light, first, second, third = seen["themes"]
@@ -107,10 +82,13 @@ class Browser(ProgramTest):
         self.assertEqual(seen["shown_by"], {"all": list(seen["charts"]), "before": ["Before"], "run": ["The run"],
                                             "after": ["After"]})
         self.assert_zooms(seen)
-        self.assert_told(seen, "a1", "moved", "unused for 3 s when room was needed; moving was taken to cost 2 s, recomputing 7 s")
-        self.assert_told(seen, "a2", "recomputed", "unused for 4 s when room was needed; recomputing 1 s; running again took 1 s")
+        self.assert_told(seen, "a1", "moved",
+                         "unused for 3 s when room was needed; moving was taken to cost 2 s, recomputing 7 s")
+        self.assert_told(seen, "a2", "recomputed",
+                         "unused for 4 s when room was needed; recomputing 1 s; running again took 1 s")
         self.assert_told(seen, "a3", "moved", "a plan had begun to move it; the rule did not choose it")
-        self.assert_told(seen, "a4", "kept", "idle for 5 s at most; others were cheaper for their size, or longer unused")
+        self.assert_told(seen, "a4", "kept",
+                         "idle for 5 s at most; others were cheaper for their size, or longer unused")
 
     def assert_told(self, seen, storage, deed, reason):
         row = next(row for row in seen["storages"] if row[0] == storage)

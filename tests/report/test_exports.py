@@ -11,7 +11,7 @@ import pickletools
 import re
 import unittest
 
-from pythons import DOES_NOT_FIT, FAILED, ROOT, TRACES, USAGE, ProgramTest
+from pythons import DOES_NOT_FIT, FAILED, ROOT, TRACES, USAGE, ProgramTest, online_run
 
 UNIT = ("--machine", "unit")
 
@@ -123,6 +123,28 @@ class BadInput(ProgramTest):
                 self.assertIn(message, self.fail_with(FAILED, "report", name, "-o", "a.html"))
         self.assertIn("nowhere", self.fail_with(FAILED, "report", "step.trace", "-o", "nowhere/a.html"))
         self.assertNotIn("a.html", self.names())
+
+    def test_records_that_are_none(self):
+        whole = json.dumps(online_run())
+        cases = [(whole[:size], "not valid JSON") for size in (40, len(whole) // 2, len(whole) - 1)]
+        cases += [(json.dumps({**online_run(), **change}), fault) for change, fault in (
+            ({"trace": {}}, 'expected "format": "lowtide-trace"'),
+            ({"online": [{"do": "forget\n", "storage": 4, "op": 5}]}, "run.online[0].do: expected drop, move"),
+            ({"online": [{"do": "move", "storage": 400, "op": 5}]}, "online[0].storage: expected a number below 11"),
+            ({"budget_bytes": 10**30}, "run.budget_bytes: expected a whole number"))]
+        # Deeper than any stack.
+        cases.append(('{"format": "lowtide-run", "version": 1, "title": ' + 1_000_000 * "[", "not valid JSON"))
+        for text, fault in cases:
+            with self.subTest(text=text[:60], fault=fault):
+                self.write("run.json", text)
+                self.assertIn(fault, self.fail_with(FAILED, "report", "run.json", "-o", "a.html"))
+        self.assertNotIn("a.html", self.names())
+
+    def test_a_title_does_nothing_to_the_terminal(self):
+        self.write("run.json", json.dumps({**online_run(), "title": "a\x1b[31mb\nc" + 500 * "d"}))
+        told = self.succeed("report", "run.json", "-o", "a.html", "--think", "1")
+        self.assertRegex(told.splitlines()[0], r"^step +a \[31mb cd{,160}\.\.\.$")
+        self.assertEqual(len(told.splitlines()), 4)
 
     def test_a_budget_far_too_small_says_what_would_do(self):
         message = self.fail_with(DOES_NOT_FIT, "report", "step.trace", *UNIT, "-b", "7", "-o", "a.html")
