@@ -52,8 +52,11 @@ Alternative try_policy(const RunRecord& record, const std::string& name, const P
   return result;
 }
 
-std::unique_ptr<Policy> quick_tide() {
-  return policy_named(kPredictingPolicy).make({{"tries", "24"}, {"floor", "no"}});
+std::unique_ptr<Policy> quick_tide(const RunRecord& record) {
+  const PolicyInfo& info = policy_named(kPredictingPolicy);
+  PolicyOptions options = policy::options_within(info, record.allowed).value();
+  options.insert({{"tries", "24"}, {"floor", "no"}});
+  return info.make(options);
 }
 
 bool is_quicker(const Alternative& a, const Alternative& b) {
@@ -101,7 +104,7 @@ Alternative as_alternative(const SimulatedStep& step) {
 
 std::vector<Alternative> price_budgets(const Study& study, double seconds) {
   const Deadline deadline(seconds);
-  const std::unique_ptr<Policy> policy = quick_tide();
+  const std::unique_ptr<Policy> policy = quick_tide(study.record);
   const std::int64_t peak = study.memory.plain_peak_bytes;
   std::vector<Alternative> points{as_alternative(study.plain)};
   points.front().budget_bytes = peak;
@@ -138,7 +141,9 @@ std::vector<Alternative> compare_policies(const Study& study, double seconds) {
     const PolicyInfo* info = find_policy(name);
     const bool is_known = !compared.empty() && compared.front().policy == name;
     if (info == nullptr || is_known || deadline.is_over()) continue;
-    compared.push_back(try_policy(study.record, name, *info->make({}), budget,
+    const auto options = policy::options_within(*info, study.record.allowed);
+    if (!options) continue;
+    compared.push_back(try_policy(study.record, name, *info->make(*options), budget,
                                   std::min(kLongestPlan, deadline.left_seconds())));
   }
   std::stable_sort(compared.begin(), compared.end(), is_quicker);

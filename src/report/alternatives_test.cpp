@@ -71,6 +71,27 @@ TEST(Policies, AreSortedByTimeWithRefusalsLast) {
       << "the study's own is not planned again";
 }
 
+// What a run was not to do is not predicted, priced or recommended either.
+TEST(Policies, DoOnlyWhatTheRunMightDo) {
+  for (const policy::AllowedMeans allowed :
+       {policy::AllowedMeans{.move = false}, policy::AllowedMeans{.recompute = false}}) {
+    RunRecord record = test_record(long_step(), {}, 500);
+    record.policy = "online";
+    record.allowed = allowed;
+    const Study result = study(record, 0.5);
+    ASSERT_TRUE(result.planned);
+    std::vector<Alternative> found = compare_policies(result, 5);
+    EXPECT_GE(found.size(), 4U);
+    const std::vector<Alternative> prices = price_budgets(result, 5);
+    EXPECT_GE(prices.size(), 3U);
+    found.insert(found.end(), prices.begin(), prices.end());
+    for (const Alternative& each : found) {
+      EXPECT_TRUE(allowed.move || each.moved_bytes == 0) << each.policy;
+      EXPECT_TRUE(allowed.recompute || each.recompute_seconds == 0) << each.policy;
+    }
+  }
+}
+
 TEST(Policies, AreNotComparedWithoutABudget) {
   const RunRecord record = test_record(long_step());
   EXPECT_TRUE(compare_policies(study(record, 0.5), 10).empty());

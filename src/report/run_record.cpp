@@ -50,6 +50,19 @@ std::vector<double> checked_seconds(const json& document) {
   return seconds;
 }
 
+policy::AllowedMeans allowed_means(const json& document) {
+  const auto is_allowed = [&document](const char* key) {
+    if (!document.contains(key)) return true;
+    LT_REQUIRE(document.at(key).is_boolean(), "run.", key, ": expected true or false");
+    return document.at(key).get<bool>();
+  };
+  const policy::AllowedMeans allowed{.recompute = is_allowed("may_recompute"),
+                                     .move = is_allowed("may_move")};
+  LT_REQUIRE(allowed.recompute || allowed.move,
+             "run.may_move: expected true where may_recompute is false");
+  return allowed;
+}
+
 std::int64_t not_negative(const base::JsonReader& in, const char* key) {
   const std::int64_t value = in.integer(key, 0);
   LT_REQUIRE(value >= 0, "run.", key, ": expected no less than 0, found ", value);
@@ -73,6 +86,7 @@ RunRecord parse_run_record(std::string_view text) {
   record.budget_bytes = not_negative(in, "budget_bytes");
   record.outside_bytes = not_negative(in, "outside_bytes");
   record.batch = not_negative(in, "batch");
+  record.allowed = allowed_means(document);
   record.trace = std::make_shared<const Trace>(trace::parse_json(member(document, "trace").dump()));
   LT_REQUIRE(!record.trace->ops().empty(), "run.trace.ops: expected a step with at least one op");
   record.machine = cost::parse_machine(member(document, "machine").dump());
@@ -99,6 +113,8 @@ std::string print_run_record(const RunRecord& record) {
                 {"budget_bytes", record.budget_bytes},
                 {"outside_bytes", record.outside_bytes},
                 {"batch", record.batch},
+                {"may_recompute", record.allowed.recompute},
+                {"may_move", record.allowed.move},
                 {"trace", json::parse(trace::print_json(*record.trace))},
                 {"machine", json::parse(cost::print_machine(record.machine))},
                 {"plan", nullptr},

@@ -15,6 +15,7 @@
 #include "lowtide/plan.h"
 #include "lowtide/trace.h"
 #include "plan/online_deed.h"
+#include "policy/allowed_means.h"
 
 namespace lowtide::report {
 
@@ -34,6 +35,8 @@ struct RunRecord {
   std::int64_t batch = 0;
   std::shared_ptr<const Trace> trace;
   Machine machine;
+  // What the run might do to make room.
+  policy::AllowedMeans allowed;
   // The plan that was carried out; none for the online rule.
   std::optional<Plan> plan;
   // What the online rule did in this very step, in order; nothing beside a plan, and where that is

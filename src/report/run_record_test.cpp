@@ -21,6 +21,7 @@ RunRecord full_record() {
   record.outside_bytes = 3;
   record.statistics = {{"peak_bytes", 14}, {"recompute_seconds", 0.5}, {"disk_io", "threads"}};
   record.step_seconds = {24, 23.5};
+  record.allowed = {.recompute = false};
   return record;
 }
 
@@ -43,6 +44,14 @@ TEST(RunRecord, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read.statistics, full_record().statistics);
   EXPECT_EQ(read.step_seconds, full_record().step_seconds);
   EXPECT_EQ(read.step_budget_bytes(), 12);
+  EXPECT_EQ(read.allowed, full_record().allowed);
+}
+
+TEST(RunRecord, FromBeforeMeansWereTellsOfAll) {
+  json document = json::parse(print_run_record(full_record()));
+  document.erase("may_recompute");
+  document.erase("may_move");
+  EXPECT_EQ(parse_run_record(document.dump()).allowed, policy::AllowedMeans{});
 }
 
 TEST(RunRecord, WithoutAPlanHasNull) {
@@ -122,6 +131,8 @@ TEST(RunRecord, BadFieldsAreNamed) {
       {"trace", json::object(), "lowtide-trace"},
       {"machine", 4, "lowtide-machine"},
       {"plan", "none", "lowtide-plan"},
+      {"may_move", 1, "run.may_move: expected true or false"},
+      {"may_move", false, "run.may_move: expected true where may_recompute is false"},
       {"statistics", json::array(), "run.statistics: expected an object"},
       {"statistics", {{"steps", json::array()}}, "run.statistics.steps: expected a number"},
       {"step_seconds", {1, -1}, "run.step_seconds[1]: expected a time"},

@@ -29,7 +29,10 @@ std::unique_ptr<Policy> policy_for(const RunRecord& record) {
   const bool is_in_catalogue =
       std::any_of(catalogue().begin(), catalogue().end(),
                   [&](const PolicyInfo& info) { return info.name == record.policy; });
-  return policy_named(is_in_catalogue ? record.policy : kPredictingPolicy).make({});
+  const PolicyInfo& info = policy_named(is_in_catalogue ? record.policy : kPredictingPolicy);
+  if (const auto options = policy::options_within(info, record.allowed)) return info.make(*options);
+  const PolicyInfo& other = policy_named(kPredictingPolicy);
+  return other.make(policy::options_within(other, record.allowed).value());
 }
 
 }  // namespace

@@ -7,17 +7,10 @@
 #include "base/check.h"
 
 namespace lowtide::session {
-namespace {
 
-// The options under which the policy's plans do nothing that the means forbid; none: it always may.
-std::optional<PolicyOptions> options_within(const PolicyInfo& info, Means means) {
-  if (means == Means::kMixed || info.mechanisms == "none") return PolicyOptions{};
-  const bool may_only_move = means == Means::kHost;
-  if (info.mechanisms == (may_only_move ? "swap" : "recompute")) return PolicyOptions{};
-  return may_only_move ? info.only_swaps : info.only_recomputes;
+policy::AllowedMeans allowed_by(Means means) {
+  return {.recompute = means != Means::kHost, .move = means != Means::kRecompute};
 }
-
-}  // namespace
 
 std::unique_ptr<Policy> policy_within(const std::string& name, Means means, PolicyOptions options) {
   const PolicyInfo& info = policy_named(name);
@@ -25,7 +18,7 @@ std::unique_ptr<Policy> policy_within(const std::string& name, Means means, Poli
   const char* const forbids = means == Means::kHost
                                   ? " recomputes, which Means::kHost does not allow: "
                                   : " moves values, which Means::kRecompute does not allow: ";
-  const std::optional<PolicyOptions> within = options_within(info, means);
+  const std::optional<PolicyOptions> within = policy::options_within(info, allowed_by(means));
   LT_REQUIRE(within, info.name, forbids, "use Means::kMixed");
   for (const auto& [option, value] : *within) {
     const std::string& given = options.try_emplace(option, value).first->second;

@@ -337,6 +337,7 @@ std::string Impl::run_record(const std::string& title) {
   record.device = managed_.device.name();
   record.budget_bytes = options_.budget.empty() ? 0 : budget_bytes_;
   record.batch = options_.batch;
+  record.allowed = allowed_by(options_.means);
   record.statistics = statistics_json(stats());
   if (const PlanResult* result = guidance_ ? guidance_->plan_in_use() : nullptr) {
     record.policy = result->guided->plan().policy;
