@@ -383,14 +383,24 @@ def was_tried(rows, variant, budget_bytes):
 
 
 def step_seconds(rows, variant, budget_bytes):
-    """The median over all turns, and their least and most, of a variant inside a budget; None if it
-    cannot be kept. budget_bytes 0: plainly."""
+    """The median over all rounds and turns, and their least and most, of a variant inside a budget; None
+    if it cannot be kept. budget_bytes 0: plainly."""
     seconds = []
     for name, row in rows.items():
         if not name.startswith(f"{variant}, turn ") or "refused" in row:
             continue
+        plain = row.get("plain_step_seconds_by_round") or [row["plain_step_seconds"]]
         if budget_bytes == 0:
-            seconds.append(row["plain_step_seconds"])
-        seconds += [point["step_seconds"] for point in row["budgets"]
-                    if point["budget_bytes"] == budget_bytes and not point["refused"]]
+            seconds += plain
+        for point in row["budgets"]:
+            if point["budget_bytes"] == budget_bytes and not point["refused"]:
+                seconds += _seconds_by_round(plain, point)
     return (statistics.median(seconds), min(seconds), max(seconds)) if seconds else None
+
+
+def _seconds_by_round(plain, point):
+    """A round's ratio is over the plain steps of the same round."""
+    ratios = point.get("ratios") or []
+    if len(ratios) != len(plain):
+        return [point["step_seconds"]]
+    return [ratio * seconds for ratio, seconds in zip(ratios, plain)]

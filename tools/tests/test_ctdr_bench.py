@@ -129,6 +129,15 @@ class Tables(Modules):
         self.assertIn("no plan below 60.0 MiB", words)
         self.assertIn("MiB at the peak; the line: the budget, 40.0 MiB", words)
 
+    def test_a_cell_has_the_least_and_the_most_of_its_rounds(self):
+        row = curve(10, {40: 15}) | {"plain_step_seconds_by_round": [0.008, 0.012]}
+        row["budgets"][0]["ratios"] = [1.25, 2]
+        parts = importlib.import_module("parts")
+        for budget, expected in ((0, (0.01, 0.008, 0.012)), (40 * MIB, (0.017, 0.01, 0.024))):
+            found = parts.step_seconds({"dense, turn 1": row}, "dense", budget)
+            for value, wanted in zip(found, expected, strict=True):
+                self.assertAlmostEqual(wanted, value)
+
     def test_every_result_that_is_kept_can_be_printed(self):
         for file in sorted((FOLDER.parent / "results").glob("*-ctdr-*.json")):
             with self.subTest(file.name):
