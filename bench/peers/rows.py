@@ -37,13 +37,14 @@ def short_of(turn):
 
 
 def together(records):
-    """Parts of one measurement as one record: the rounds of each part count on from those before."""
+    """Parts of one measurement as one record: the rounds of each part count on from those before. A part may have
+    another number of steps, so each turn says which part it is from."""
     for name in ("machine", "device", "torch", "commit", "sizes"):
         if len({repr(record[name]) for record in records}) > 1:
             raise ValueError(f"these are no parts of one measurement, since they differ in {name}")
     turns, rounds = [], 0
-    for record in records:
-        turns += [turn | {"round": turn["round"] + rounds} for turn in record["turns"]]
+    for part, record in enumerate(records):
+        turns += [turn | {"round": turn["round"] + rounds, "part": part} for turn in record["turns"]]
         rounds = max((turn["round"] for turn in turns), default=0)
     return records[0] | {"turns": turns, "command": "; ".join(record["command"] for record in records)}
 
@@ -66,6 +67,14 @@ def ratios_of(turns, plain_turns):
     keys = [(turn["kind"], turn["round"]) for turn in succeeded(turns)]
     seconds = [turn["median_seconds"] for turn in succeeded(turns)]
     return [took / plain[key] for took, key in zip(seconds, keys) if key in plain]
+
+
+def first_of_parts(plain_turns):
+    """The plain turn that the bits of each part are compared with."""
+    first = {}
+    for turn in succeeded(plain_turns):
+        first.setdefault(turn.get("part", 0), turn)
+    return first
 
 
 def differences(turn, plain):
@@ -92,10 +101,14 @@ def memory_cell(held, plain_held):
     return f"{held / GIB:.2f}{share}"
 
 
-def bits_cell(turns, plain):
-    if plain is None:
+def bits_cell(turns, plain_turns):
+    """What differs from plain of the same part in any of these turns."""
+    first = first_of_parts(plain_turns)
+    pairs = [(turn, first.get(turn.get("part", 0))) for turn in turns]
+    pairs = [(turn, plain) for turn, plain in pairs if plain is not None and plain is not turn]
+    if not pairs:
         return "–"
-    others = sorted({what for turn in turns for what in differences(turn, plain)}, key=SAME.index)
+    others = sorted({what for turn, plain in pairs for what in differences(turn, plain)}, key=SAME.index)
     return ", ".join(others) + " differ" if others else "the same"
 
 
@@ -114,7 +127,7 @@ def row_of(mode, turns, plain_turns):
         time += f"; {len(turns) - len(good)} of {len(turns)} failed: {why}"
     return [title_of(mode), time, memory_cell(most(good, "allocated_peak_bytes"), plain_held),
             memory_cell(most(good, "reserved_peak_bytes"), plain_held),
-            "–" if mode == "plain" and len(good) == 1 else bits_cell(good, first)]
+            bits_cell(good, plain_turns)]
 
 
 def markdown(record):
@@ -140,7 +153,7 @@ def broken_promises(record):
         name = f"{turn['model']} {turn['mode']}, round {turn['round']}"
         first = plain.setdefault(turn["model"], turn) if turn["mode"] == "plain" else plain.get(turn["model"])
         if (turn["mode"] == "plain" or budget_share(turn["mode"])) and first and differences(turn, first):
-            broken.append(f"{name}: {bits_cell([turn], first)} from plain's")
+            broken.append(f"{name}: {bits_cell([turn], [first])} from plain's")
         held = max(turn.get("allocated_peak_bytes", 0), turn.get("reserved_peak_bytes", 0))
         if budget_share(turn["mode"]) and held > turn["budget_bytes"]:
             broken.append(f"{name}: held {held} bytes within a budget of {turn['budget_bytes']}")

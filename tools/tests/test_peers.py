@@ -66,6 +66,24 @@ class PeersTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "differ in machine"):
             rows.together([parts[0], parts[1] | {"machine": "y"}])
 
+    def test_bits_are_compared_with_plain_of_the_same_part(self):
+        shared = {"machine": "x", "device": "cuda", "torch": "2.11", "commit": "c", "sizes": {"m": {"batch": 1}}}
+        longer = {"losses": ["0x1", "0x2"], "parameters": "longer"}
+        parts = [shared | {"command": "one", "turns": [turn("plain", 1.0), turn("lowtide-60", 1.1)]},
+                 shared | {"command": "two", "turns": [turn("plain", 1.0, **longer), turn("lowtide-60", 1.1, **longer),
+                                                       turn("save_on_cpu", 8.0, **longer), turn("checkpoint", 1.5)]}]
+        table = cells(*rows.together(parts)["turns"])
+        self.assertEqual(table["**Lowtide, 60 %**"][3], "the same")
+        self.assertEqual(table["`save_on_cpu(pin_memory=True)`"][3], "the same")
+        self.assertEqual(table["`torch.utils.checkpoint` around each block"][3], "losses, parameters differ")
+        self.assertEqual(table["plain"][3], "–")  # nothing of its own part to compare it with
+
+    def test_plain_of_several_rounds_is_compared_with_its_first(self):
+        table = cells(turn("plain", 1.0), turn("plain", 1.0, number=2))
+        self.assertEqual(table["plain"][3], "the same")
+        table = cells(turn("plain", 1.0), turn("plain", 1.0, number=2, buffers="c"))
+        self.assertEqual(table["plain"][3], "buffers differ")
+
     def test_promises(self):
         record = {"turns": [turn("plain", 1.0), turn("lowtide-60", 1.0, budget_bytes=GIB), turn("checkpoint", 1.0, losses=[])]}
         self.assertEqual(rows.broken_promises(record), [])
