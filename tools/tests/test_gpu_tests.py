@@ -86,10 +86,11 @@ class GpuTestsTest(unittest.TestCase):
     def test_a_program_that_dies_or_does_not_end_is_no_success(self):
         self.program("moving", GOOD, code=134)
         self.assertEqual(self.run_tool("moving").returncode, 1)
-        self.script("tests_torch_slow", "exec sleep 60")
+        self.script("tests_torch_slow", "echo '  test_a (test_gpu.A.test_a) (share=0.6) ... ERROR'; exec sleep 60")
         done = self.run_tool("slow", "--seconds", "1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("1 programs did not end in time, 0 crashed", done.stdout)
+        self.assertIn("slow: test_a (test_gpu.A.test_a) (share=0.6)", done.stdout)
 
     def test_refuses_unknown_programs_and_machines_without_a_gpu(self):
         self.program("moving", GOOD)
