@@ -21,15 +21,18 @@ SessionOptions evicting_all(Means means) {
 
 class OtherStorages : public testing::TestWithParam<Means> {
  protected:
-  OtherStorages() : x(Data(test_device(), kSeed).normal({256, 256})), doubled(x * 2) {}
+  void SetUp() override {
+    LT_SKIP_IF(why_skip());
+    x = Data(test_device(), kSeed).normal({256, 256});
+    doubled = x * 2;
+  }
 
   // There before the session, so that nobody can compute it again.
-  const at::Tensor x;
-  const at::Tensor doubled;
+  at::Tensor x;
+  at::Tensor doubled;
 };
 
 TEST_P(OtherStorages, AreTakenFromATensorThatOthersWereComputedFrom) {
-  LT_SKIP_IF(why_skip());
   const Session session(evicting_all(GetParam()));
   const at::Tensor y = x * 2;
   at::Tensor same = at::empty({0}, x.options());
@@ -39,7 +42,6 @@ TEST_P(OtherStorages, AreTakenFromATensorThatOthersWereComputedFrom) {
 }
 
 TEST_P(OtherStorages, HaveTheSizeOfATensorThatOthersWereComputedFrom) {
-  LT_SKIP_IF(why_skip());
   const Session session(evicting_all(GetParam()));
   const at::Tensor y = x * 2;
   at::Tensor other = at::zeros({16, 16}, x.options());
@@ -49,7 +51,6 @@ TEST_P(OtherStorages, HaveTheSizeOfATensorThatOthersWereComputedFrom) {
 }
 
 TEST_P(OtherStorages, MayBeAwayWhenTheyAreNamed) {
-  LT_SKIP_IF(why_skip());
   const Session session(evicting_all(GetParam()));
   const at::Tensor y = x * 2;
   at::Tensor same = at::empty({0}, x.options());
@@ -60,7 +61,6 @@ TEST_P(OtherStorages, MayBeAwayWhenTheyAreNamed) {
 
 // Torch makes it smaller, with a warning, and leaves its storage.
 TEST_P(OtherStorages, KeepWhatAnOpThatTakesOutLeavesOfThem) {
-  LT_SKIP_IF(why_skip());
   const Session session(evicting_all(GetParam()));
   at::Tensor out = x * 2;
   const at::Tensor rest = out.narrow(0, 200, 50);
