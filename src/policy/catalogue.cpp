@@ -127,8 +127,8 @@ std::vector<PolicyInfo> our_own() {
             {"swap", "yes", "yes or no: whether values may be moved"},
             {"recompute", "yes", "yes or no: whether values may be replayed"},
             {"floor", "yes",
-             "yes, no or all: whether the other executable policies plan too (all: integer "
-             "programmes as well)"},
+             "yes, no or all: whether the other executable policies plan too (all: checkmate as "
+             "well, which can take minutes)"},
             {"last_resort", "yes",
              "yes or no: whether policies whose copies show plan what would be refused otherwise"}},
        .only_swaps = PolicyOptions{{"recompute", "no"}},

@@ -81,9 +81,7 @@ std::vector<int> budgets_in_turn(const TraceCase& which) {
 }
 
 // Who is asked with floor=all only.
-bool is_integer_programme(const std::string& policy) {
-  return policy == "autotm" || policy == "checkmate";
-}
+bool is_slow(const std::string& policy) { return policy == "checkmate"; }
 
 class TideContract : public testing::TestWithParam<TraceCase> {
  protected:
@@ -100,7 +98,7 @@ TEST_P(TideContract, IsNeverSlowerThanAnExecutablePolicy) {
     for (const std::string floor : {"yes", "all"}) {
       const double seconds = seconds_of(problem, "tide", {{"tries", "8"}, {"floor", floor}});
       for (const auto& [name, taken] : others) {
-        if (floor == "yes" && is_integer_programme(name)) continue;
+        if (floor == "yes" && is_slow(name)) continue;
         EXPECT_LE(seconds, taken) << name << " at " << percent << " %, floor=" << floor;
       }
     }
@@ -141,7 +139,7 @@ TEST_P(TideContractFeasible, WhereverAnExecutablePolicyIs) {
       for (const PolicyCase& policy : support::policy_cases()) {
         const PolicyInfo& row = policy_named(policy.policy);
         if (!row.executable || row.name == "tide" || policy.name != policy.policy) continue;
-        if (is_integer_programme(row.name)) continue;
+        if (is_slow(row.name)) continue;
         if (row.mechanisms.find(leave.not_mechanism) != std::string::npos) continue;
         if (!has_a_plan(problem, policy, {})) continue;
         for (const char* floor : {"yes", "no"}) {

@@ -20,9 +20,10 @@ struct FloorPolicy {
   bool replays = false;
   // Has options `swap` and `recompute` that take one of the two from it.
   bool can_be_limited = false;
-  // Copies that show and nothing else: wanted only where nothing else fits, and not by everybody.
+  // Copies that show, and many of them if it must be: wanted only where nothing else fits, and not
+  // by everybody.
   bool is_last_resort = false;
-  // Takes long to plan: left out unless all are asked for.
+  // Takes long to plan, or to refuse: left out unless all are asked for.
   bool is_slow = false;
 };
 
@@ -41,8 +42,8 @@ struct Allowed {
 std::vector<std::unique_ptr<Policy>> make_floor(Floor floor, const Allowed& allowed,
                                                 bool has_last_resort);
 
-// Who is not in a floor with last resort, but for integer programmes, which can take a minute to
-// refuse a step of twenty ops: for when all in the floor have refused.
+// Who is not in a floor with last resort, but for checkmate, which can take minutes to refuse a
+// step of forty ops: for when all in the floor have refused.
 std::vector<std::unique_ptr<Policy>> make_last_resorts(Floor floor, const Allowed& allowed);
 
 }  // namespace lowtide::policy

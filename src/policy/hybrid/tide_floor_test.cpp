@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -47,15 +48,16 @@ TEST(TideFloor, HoldsWhatIsAllowed) {
   EXPECT_EQ(make_floor(Floor::kQuick, {.swap = false, .recompute = false}, false).size(), 2U);
 }
 
-TEST(TideFloor, EverybodyIsEitherInItOrALastResortButForIntegerProgrammes) {
+TEST(TideFloor, EverybodyIsEitherInItOrALastResortButForCheckmate) {
   const std::size_t everybody = floor_policies().size();
   EXPECT_TRUE(make_last_resorts(Floor::kAll, {}).empty());
   for (const Floor floor : {Floor::kNone, Floor::kQuick}) {
     const std::size_t in_it = make_floor(floor, {}, true).size();
-    EXPECT_EQ(in_it + make_last_resorts(floor, {}).size(), everybody - 2);
-    // autotm moves and checkmate replays.
-    for (const Allowed& allowed : {Allowed{.swap = false}, Allowed{.recompute = false}}) {
-      const std::size_t others = make_floor(Floor::kAll, allowed, true).size() - 1;
+    EXPECT_EQ(in_it + make_last_resorts(floor, {}).size(), everybody - 1);
+    // It replays.
+    for (const auto& [allowed, left_out] :
+         {std::pair(Allowed{.swap = false}, 1U), std::pair(Allowed{.recompute = false}, 0U)}) {
+      const std::size_t others = make_floor(Floor::kAll, allowed, true).size() - left_out;
       EXPECT_EQ(make_floor(floor, allowed, true).size() + make_last_resorts(floor, allowed).size(),
                 others);
     }

@@ -232,7 +232,8 @@ class Planner {
   // As a share of the plain step, so that numbers are neither tiny nor huge.
   double seconds(double amount) const { return amount / std::max(costs_.total_seconds, 1e-12); }
   double bytes(std::int64_t amount) const {
-    return static_cast<double>(amount) / static_cast<double>(problem_.budget_bytes);
+    return static_cast<double>(amount) /
+           static_cast<double>(std::max<std::int64_t>(1, problem_.budget_bytes));
   }
 
   // A row for each stretch of ticks in which the same gaps are free, if its fullest tick is over

@@ -63,6 +63,10 @@ TEST_F(Autotm, ARefusalNamesABudgetThatWorks) {
   plan_of(TestStep(kStep, smallest), "autotm");
 }
 
+TEST_F(Autotm, ABudgetOfNoBytesIsOneLikeAnother) {
+  plan_of(TestStep("storage w 5 parameter start end\n", 0), "autotm");
+}
+
 TEST_F(Autotm, WhatIsNotInTheProgrammeMovesOnlyWhereItMust) {
   const TestStep step(kStep, 10);
   EXPECT_GE(count_of<Move>(plan_of(step, "autotm", {{"gaps", "1"}})), 2);
