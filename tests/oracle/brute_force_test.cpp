@@ -130,13 +130,11 @@ class BruteForceTest : public testing::Test {
     }
   }
 
-  // All steps together take at most 3 % longer than they have to, and nearly all plans are best.
-  // Single ones are not: where a step is a few seconds long, one replay too many is a third of it.
+  // It has a plan for each step and budget, and none takes longer than it has to by more than 3 %.
   void check_closeness(const std::string& policy) const {
     const Score& score = scores_.at(policy);
-    EXPECT_LE(score.extra_seconds, 0.03 * score.best_seconds) << policy;
-    EXPECT_GE(score.optimal, 95 * score.plans / 100) << policy;
-    EXPECT_LE(score.worst_ratio, 1.51) << policy;
+    EXPECT_EQ(score.refusals, 0) << policy;
+    EXPECT_LE(score.worst_ratio, 1.03) << policy;
   }
 
   const std::vector<support::PolicyCase> cases_ = support::policy_cases();

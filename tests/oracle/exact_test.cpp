@@ -27,9 +27,6 @@ namespace {
 
 // Of a step's time.
 constexpr double kAllowed = 1.03;
-// What random steps of some twenty ops may take each: two of 18 take 3.2 and 5.3 % more than they
-// have to, all others what they have to.
-constexpr double kWorstOnRandomSteps = 1.06;
 
 // Without tiers: nothing but replays can save memory.
 Problem problem_of(Trace trace) {
@@ -116,8 +113,6 @@ TEST(TideIsCloseTo, CheckmateOnSmallNets) {
   problems.push_back(problem_of(trace::parse_text(chain(12, 8, 4, 2))));
   int compared = 0;
   int refused = 0;
-  double exact_seconds = 0;
-  double found_seconds = 0;
   for (Problem& problem : problems) {
     const std::int64_t plain = plain_peak(problem);
     for (const int percent : {85, 65, 45}) {
@@ -132,16 +127,12 @@ TEST(TideIsCloseTo, CheckmateOnSmallNets) {
       }
       std::printf("%s %d %%: %.4f of checkmate's step\n", problem.trace->name().c_str(), percent,
                   *found / *exact);
-      EXPECT_LE(*found, kWorstOnRandomSteps * *exact) << problem.trace->name() << ' ' << percent;
-      exact_seconds += *exact;
-      found_seconds += *found;
+      EXPECT_LE(*found, kAllowed * *exact) << problem.trace->name() << ' ' << percent;
       ++compared;
     }
   }
   EXPECT_GE(compared, 8);
-  // Who proves what is possible finds plans for which no rule drops in the right order.
-  EXPECT_LE(refused, 6);
-  EXPECT_LE(found_seconds, kAllowed * exact_seconds);
+  EXPECT_EQ(refused, 0);
 }
 
 }  // namespace

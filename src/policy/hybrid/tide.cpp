@@ -15,7 +15,7 @@
 // 4. Polish. The best of them, the best plan of the floor, and swaps alone are seeds of a large
 //    neighbourhood search over the spans of ticks in which values are kept: every change's bytes,
 //    replays and dropped ancestors are counted exactly, tick by tick (kept_spans, tide_refine,
-//    tide_polish).
+//    tide_polish). Of a step of a few ops all replays are tried (small_step).
 // 5. Floor. Every other executable policy plans too, autotm where there is a solver and slow ones
 //    only if asked for, and the quickest plan of all is taken (tide_floor).
 // 6. Last resort. Where all of that is refused, the first plan of those that were not asked, copies

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "policy/hybrid/small_step.h"
 #include "policy/hybrid/tide_polish.h"
 #include "policy/hybrid/tide_run.h"
 #include "policy/hybrid/tide_step.h"
@@ -33,6 +34,8 @@ constexpr std::int64_t kMostTries = 1500;
 // The polish takes about as much time as the tries; there is less to find in a short step.
 constexpr double kMostWorkPerTry = 2.5e5;
 constexpr double kWorkPerOp = 300;
+// Of the search through all replays of a short step.
+constexpr std::size_t kMostStates = 30'000;
 // Seeds of a longer step take more time and memory to set up than they are worth.
 constexpr std::size_t kMostOpsForSwapSeeds = 20000;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -81,6 +84,7 @@ class Search {
     if (find_first()) tune();
     if (best_) improve();
     std::optional<TimedPlan> polished = polish(other);
+    if (first_.weights.may_replay) try_everything(polished);
     if (!polished) return std::nullopt;
     return std::move(polished->plan);
   }
@@ -164,6 +168,21 @@ class Search {
     const bool may_do_both = first_.wishes.link_share > 0 && first_.weights.may_replay;
     if (may_do_both && step_.trace.ops().size() <= kMostOpsForSwapSeeds) add_swap_seeds(polisher);
     return polisher.polish(std::move(best), work_);
+  }
+
+  // All replays of a step of a few ops.
+  void try_everything(std::optional<TimedPlan>& best) const {
+    std::optional<std::vector<Action>> actions =
+        cheapest_replays(step_, first_.weights.host_share, kMostStates);
+    if (!actions) return;
+    Plan plan;
+    plan.policy = "tide";
+    plan.trace_digest = digest_;
+    plan.budget_bytes = cautious_.budget_bytes;
+    plan.actions = *std::move(actions);
+    if (!verify(cautious_, plan).ok()) return;
+    const double seconds = sim::simulated_seconds(cautious_, plan);
+    if (!best || seconds < best->seconds) best = TimedPlan{std::move(plan), seconds};
   }
 
   // How much is swapped, and of what, is the hardest to change afterwards, so that much is tried.
