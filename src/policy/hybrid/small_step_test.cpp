@@ -33,7 +33,7 @@ std::optional<std::vector<Action>> replays_within(std::int64_t budget, std::size
 
 TEST(SmallStep, ReplaysNothingWhereAllFits) {
   for (const Action& action : replays_within(13, 1000).value()) {
-    EXPECT_FALSE(std::holds_alternative<Run>(action));
+    EXPECT_FALSE(std::holds_alternative<lowtide::Run>(action));
   }
 }
 
