@@ -32,7 +32,8 @@ std::optional<std::vector<Action>> replays_within(std::int64_t budget, std::size
 }
 
 TEST(SmallStep, ReplaysNothingWhereAllFits) {
-  for (const Action& action : replays_within(13, 1000).value()) {
+  const std::vector<Action> actions = replays_within(13, 1000).value();
+  for (const Action& action : actions) {
     EXPECT_FALSE(std::holds_alternative<lowtide::Run>(action));
   }
 }
