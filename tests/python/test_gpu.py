@@ -99,10 +99,10 @@ class Eager(OnAGpu):
                                                         means=means, **arguments), budget)
 
     def test_a_resnet(self):
-        # A convolution and its workspace take 0.44 of the peak together, and what the large blocks and
-        # torch's own have free is not in one place.
+        # A convolution and its workspace take 0.49 of the peak together with what libraries hold (seen on an
+        # H200), and what the large blocks and torch's own have free is not in one place.
         self.check(subjects.resnet18(), subjects.resnet_batch,
-                   ((0.75, "recompute"), (0.6, "host"), (0.5, "mixed")))
+                   ((0.75, "recompute"), (0.6, "host"), (0.6, "mixed")))
 
     def test_a_gpt(self):
         self.check(subjects.gpt(), subjects.gpt_batch, make_optimizer=adamw)

@@ -41,7 +41,7 @@ Reference make_reference(const Program& program, int steps) {
 }  // namespace
 
 bool Reference::must_evict(std::int64_t budget_bytes) const {
-  return budget_bytes < (test_device().is_cpu() ? plain_peak_bytes : budget(95));
+  return budget_bytes < (test_device().is_cpu() ? plain_peak_bytes : budget(90));
 }
 
 const Reference& reference(const Program& program, int steps) {

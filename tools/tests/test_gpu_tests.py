@@ -63,6 +63,10 @@ class GpuTestsTest(unittest.TestCase):
         self.assertEqual([(row["program"], row["passed"], row["skipped"]) for row in record["programs"]],
                          [("moving", 1, 1)])
 
+    def test_believes_what_a_share_of_the_package_counts(self):
+        self.program("moving", "test_a (test_gpu.A.test_a) ... a warning\nok\none share: 3 passed, 2 skipped\n")
+        self.assertIn("3 passed, 0 failed, 2 skipped", self.run_tool("moving").stdout)
+
     def test_names_what_failed(self):
         self.program("moving", GOOD)
         self.program("guided", BAD, code=1)
