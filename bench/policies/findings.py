@@ -14,7 +14,7 @@ CONVOLUTIONS = ("vgg16", "resnet50", "densenet121", "unet")
 class Kind:
     title: str
     about: str
-    # (trace, model of the measured table, its budgets)
+    # (trace, model of the measured table)
     steps: tuple
     findings: tuple
 
@@ -223,12 +223,12 @@ def gpt_measured(f):
 
 
 KINDS = (
-    Kind("Linear nets", "VGG-16: a chain of convolutions and three large linear layers.", (("vgg16", "vgg16", (70, 50)),),
+    Kind("Linear nets", "VGG-16: a chain of convolutions and three large linear layers.", (("vgg16", "vgg16"),),
          (vgg_is_hungry, vgg_replays, vgg_moves, vgg_measured)),
     Kind("Branching nets", "ResNet-50 with short skips, DenseNet-121 with many, U-Net with long ones.",
-         (("resnet50", "resnet50", (70, 50, 35)), ("densenet121", "densenet121", (70, 50, 35)), ("unet", "", ())),
+         (("resnet50", "resnet50"), ("densenet121", "densenet121"), ("unet", "")),
          (branching_weighs_values, branching_hides_copies, branching_skips, branching_knapsack, branching_measured)),
-    Kind("Recurrent nets", "An LSTM, simulated only: 4,734 small ops in a step.", (("lstm", "", ()),), (lstm_drops_the_dead, lstm_hides, lstm_replays, lstm_states)),
-    Kind("Transformers", "GPT-2 small, simulated; the measured columns are of GPT-2 medium.", (("gpt", "gpt2-medium", (70, 50)),),
+    Kind("Recurrent nets", "An LSTM, simulated only: 4,734 small ops in a step.", (("lstm", ""),), (lstm_drops_the_dead, lstm_hides, lstm_replays, lstm_states)),
+    Kind("Transformers", "GPT-2 small, simulated; the measured columns are of GPT-2 medium.", (("gpt", "gpt2-medium"),),
          (gpt_replays_agree, gpt_states, gpt_selective, gpt_measured)),
 )
