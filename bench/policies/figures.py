@@ -52,6 +52,13 @@ class Figures:
         known = [row["smallest_budget_bytes"] if row["refused"] else row["peak_bytes"] for row in rows]
         return 100 * min(known) / self.steps[trace]["plain_peak_bytes"]
 
+    def measured_budgets(self, model):
+        """Those that at least half of the model's policies were measured at, the largest first."""
+        times = {(policy, int(budget[:-1])) for (policy, budget), cell in self.cells.get(model, {}).items() if cell.measured}
+        policies = {policy for policy, _ in times}
+        at = [budget for _, budget in times]
+        return sorted({budget for budget in at if 2 * at.count(budget) >= len(policies)}, reverse=True)
+
     def measured(self, model, policy, budget):
         """The step time over plain's, measured; None where there is none."""
         cell = self.cells.get(model, {}).get((policy, f"{budget}%"))

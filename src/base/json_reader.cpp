@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "base/json_reader.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace lowtide::base {
 
@@ -119,6 +121,13 @@ void JsonReader::for_each(const char* key,
   if (!list.is_array()) fail(key, "a list");
   for (std::size_t i = 0; i < list.size(); ++i) {
     handle(JsonReader(list[i], concat(path_, ".", key, "[", i, "]")));
+  }
+}
+
+void JsonReader::require_only(const std::vector<std::string>& keys) const {
+  for (const auto& field : object_->items()) {
+    LT_REQUIRE(std::find(keys.begin(), keys.end(), field.key()) != keys.end(), path_,
+               ": unknown field '", field.key(), "'", suggestion(field.key(), keys));
   }
 }
 

@@ -36,6 +36,8 @@ class JsonReader {
   std::vector<std::int64_t> integers(const char* key) const;
   std::vector<std::string> strings(const char* key) const;
   void for_each(const char* key, const std::function<void(const JsonReader&)>& handle) const;
+  // Throws if there is a field of another name: a misspelt one would be as if it were not there.
+  void require_only(const std::vector<std::string>& keys) const;
 
  private:
   const nlohmann::json& field(const char* key) const;

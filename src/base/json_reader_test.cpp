@@ -106,5 +106,15 @@ TEST(JsonReader, GivesThePathOfEveryObjectInAList) {
   EXPECT_EQ(error, "trace.ops[2]: expected an object");
 }
 
+TEST(JsonReader, NamesAFieldThatNobodyReads) {
+  const json object = json::parse(R"({"bytes": 1, "name": "x"})");
+  const JsonReader in(object, "top");
+  EXPECT_EQ(error_of([&] { in.require_only({"name", "bytes", "more"}); }), "no error");
+  EXPECT_EQ(error_of([&] {
+              in.require_only({"name", "byte"});
+            }),
+            "top: unknown field 'bytes'; did you mean 'byte'?");
+}
+
 }  // namespace
 }  // namespace lowtide::base

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "cli/figures.h"
 #include "cli/inputs.h"
+#include "cli/stop_signal.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 
@@ -94,10 +95,12 @@ std::string planned_in(const ComparedPlan& plan) {
 std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Planner>& planners,
                                   const std::vector<std::string>& budgets, Console& console) {
   std::vector<ComparedPlan> plans;
+  const StopSignal signal;
   WipedLine line(console);
   const std::size_t total = planners.size() * budgets.size();
   for (const std::string& budget : budgets) {
     for (const Planner& planner : planners) {
+      if (StopSignal::came()) break;
       const std::string at = concat(step.trace->name(), ": ", planner.info->name, " at ", budget,
                                     " (", plans.size() + 1, " of ", total, ")");
       line.show(at);

@@ -32,14 +32,15 @@ struct ComparedPlan {
   std::int64_t moved_bytes = 0;
   double recompute_seconds = 0;
   double plan_seconds = 0;
-  // It would have searched on, but for --think.
+  // It would have searched on, but for --think or Ctrl-C.
   bool was_stopped = false;
   // What `lowtide plan --json` would print.
   nlohmann::json summary{};
 };
 
 // All policies under the first budget, then under the next; under each the quickest plan first,
-// refusals last. Says on `err` what it is at if someone watches. Throws UsageError for a bad
+// refusals last. Says on `err` what it is at if someone watches. Ctrl-C ends the search it is at,
+// and what comes after that is left out (StopSignal::came() tells). Throws UsageError for a bad
 // budget.
 std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Planner>& planners,
                                   const std::vector<std::string>& budgets, Console& console);
@@ -48,7 +49,7 @@ std::vector<ComparedPlan> compare(const PlainStep& step, const std::vector<Plann
 // stand together.
 void rank(std::vector<ComparedPlan>& plans);
 
-// How long the policy took: "4.1 s", or "4.1 s (stopped)" if --think ended its search.
+// How long the policy took: "4.1 s", or "4.1 s (stopped)" if its search was ended.
 std::string planned_in(const ComparedPlan& plan);
 
 std::string comparison_text(const PlainStep& step, const std::vector<ComparedPlan>& plans,

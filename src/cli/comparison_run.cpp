@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "base/check.h"
 #include "base/words.h"
@@ -15,14 +16,29 @@
 #include "cli/json_text.h"
 #include "cli/option_checks.h"
 #include "cli/output_file.h"
+#include "cli/stop_signal.h"
 #include "cli/verb_options.h"
 
 namespace lowtide::cli {
 namespace {
 
+// What is named twice is a slip, and would be in all tables twice.
+void require_once(const char* option, const std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw UsageError(base::concat(option, ": named twice: '", name, "'"));
+    }
+  }
+}
+
 std::vector<Planner> planners_from(const std::vector<std::string>& names, double think_seconds) {
   std::vector<Planner> planners;
+  require_once("--policy", names);
   const bool is_all = names.empty() || names == std::vector<std::string>{"all"};
+  if (!is_all && std::find(names.begin(), names.end(), "all") != names.end()) {
+    throw UsageError("--policy: 'all' names every policy, so it stands alone");
+  }
   if (is_all) {
     for (const PolicyInfo& info : catalogue()) planners.push_back(make_planner(info.name, {}));
   } else {
@@ -38,6 +54,7 @@ std::vector<std::string> budgets_from(const std::string& text) {
     budget_from(budget, 0);  // a bad one should not wait for its turn
     budgets.emplace_back(budget);
   }
+  require_once("--budget", budgets);
   return budgets;
 }
 
@@ -78,7 +95,9 @@ ComparisonRun::ComparisonRun(const ComparisonOptions& options)
 }
 
 void ComparisonRun::add(const PlainStep& step, Console& console) {
+  if (was_stopped_) return;
   const std::vector<ComparedPlan> plans = compare(step, planners_, budgets_, console);
+  was_stopped_ = StopSignal::came();
   any_fits_ = any_fits_ || std::any_of(plans.begin(), plans.end(),
                                        [](const ComparedPlan& plan) { return !plan.refusal; });
   text_ += (text_.empty() ? "" : "\n") + comparison_text(step, plans, console.style);
@@ -93,6 +112,10 @@ ExitCode ComparisonRun::finish(Console& console) {
   if (!options_.svg.empty()) write_output_file(options_.svg, svg_);
   if (!options_.html.empty()) write_output_file(options_.html, comparison_page(sections_));
   console.out << (options_.json ? json_text({{"comparisons", documents_}}) : text_);
+  if (was_stopped_) {
+    print_error(console.err, "stopped; what was not planned by then is left out");
+    return ExitCode::kInterrupted;
+  }
   if (any_fits_) return ExitCode::kDone;
   print_error(console.err, "no policy fits any of the budgets; the table names the smallest ones");
   return ExitCode::kDoesNotFit;

@@ -36,7 +36,7 @@ class ComparisonRun {
   // none of them waits for its turn.
   explicit ComparisonRun(const ComparisonOptions& options);
 
-  // Plans the step with all policies under all budgets.
+  // Plans the step with all policies under all budgets; nothing more once the user has stopped it.
   void add(const PlainStep& step, Console& console);
   // Prints and writes what was found.
   ExitCode finish(Console& console);
@@ -51,6 +51,7 @@ class ComparisonRun {
   std::string sections_;
   nlohmann::json documents_ = nlohmann::json::array();
   bool any_fits_ = false;
+  bool was_stopped_ = false;
 };
 
 }  // namespace lowtide::cli

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "cli/exit_code.h"
 #include "cli/policy_options.h"
+#include "cli/stop_signal.h"
 
 namespace lowtide::cli {
 namespace {
@@ -82,7 +83,8 @@ std::variant<PlannedStep, RefusedStep> plan_step(const PlainStep& step, const Pl
   problem.should_stop = [&] {
     const double seconds = taken_seconds();
     if (progress) progress(seconds);
-    was_stopped = was_stopped || (planner.think_seconds > 0 && seconds > planner.think_seconds);
+    was_stopped = was_stopped || StopSignal::came() ||
+                  (planner.think_seconds > 0 && seconds > planner.think_seconds);
     return was_stopped;
   };
   PlanOutcome outcome = planner.policy->plan(problem);

@@ -39,7 +39,7 @@ struct PlannedStep {
   LowerBounds bounds;
   // Time that the policy took; 0 for a plan from a file.
   double plan_seconds = 0;
-  // It would have searched on, but for --think.
+  // It would have searched on, but for --think or Ctrl-C.
   bool was_stopped = false;
 };
 
@@ -47,7 +47,7 @@ struct PlannedStep {
 struct RefusedStep {
   Refusal refusal;
   double plan_seconds = 0;
-  // It might have found a plan, but for --think.
+  // It might have found a plan, but for --think or Ctrl-C.
   bool was_stopped = false;
 };
 
@@ -66,7 +66,8 @@ const PolicyInfo& find_policy(const std::string& name);
 Planner make_planner(const std::string& name, const std::vector<std::string>& options);
 
 // Plans the step. A plan that verify() rejects throws InternalError: it is the policy's fault.
-// `progress` is told now and then for how many seconds a search has been at it.
+// `progress` is told now and then for how many seconds a search has been at it. While a StopSignal
+// lives, a search takes its best so far when the signal comes.
 std::variant<PlannedStep, RefusedStep> plan_step(const PlainStep& step, const Planner& planner,
                                                  std::int64_t budget_bytes,
                                                  const std::function<void(double)>& progress = {});

@@ -54,6 +54,7 @@ ExitCode run_compare(const CompareOptions& options, Console& console) {
   std::vector<std::string> inputs = options.traces;
   inputs.push_back(options.machine);
   require_one_stdin(inputs);
+  require_apart(inputs, {options.csv, options.svg, options.html});
   const Machine machine = load_machine(options.machine, console.in);
   for (const std::string& path : options.traces) {
     run.add(PlainStep(load_trace(path, console.in), machine), console);
@@ -67,7 +68,14 @@ void hand_over_compare(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != "compare") return;
   const std::vector<std::string> own(arguments.begin() + 1, arguments.end());
   const bool is_measured = std::find(own.begin(), own.end(), kMeasure) != own.end();
-  if (is_measured || (!own.empty() && is_model(own.front()))) run_torch_program("compare", own);
+  if (is_measured) run_torch_program("compare", own);
+  if (own.empty() || !is_model(own.front())) return;
+  try {
+    run_torch_program("compare", own);
+  } catch (const Error& error) {
+    throw Error(base::concat("there is no file ", own.front(),
+                             ", and for a model of that name: ", error.what()));
+  }
 }
 
 Verb add_compare(CLI::App& program) {

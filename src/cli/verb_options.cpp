@@ -3,10 +3,12 @@
 #include "cli/verb_options.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/option_checks.h"
 #include "cli/output_file.h"
 
 namespace lowtide::cli {
@@ -14,6 +16,28 @@ namespace {
 
 constexpr const char* kBudgetHelp =
     "Device memory to stay within: 8GiB, 1.5GiB, 512MiB, or 60% (of the plain peak)";
+
+// Some thirty years: as good as for ever.
+constexpr double kLongestThought = 1e9;
+
+namespace fs = std::filesystem;
+
+// Whether both paths name one plain file that is there.
+bool are_one_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::is_regular_file(a, error) && fs::is_regular_file(b, error) &&
+         fs::equivalent(a, b, error);
+}
+
+// The same of files that are written, and need not be there yet.
+bool will_be_one_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::exists(a, error)) return are_one_file(a, b);
+  const auto whole = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, error), error);
+  };
+  return whole(a) == whole(b);
+}
 
 }  // namespace
 
@@ -31,6 +55,7 @@ void add_step_options(CLI::App& verb, StepOptions& options) {
   verb.add_option("TRACE", options.trace,
                   "A recorded step: text, JSON or a log of DTR's; - for standard input")
       ->required()
+      ->check(not_empty())
       ->type_name("");
   add_machine_option(verb, options.machine);
   add_json_option(verb, options.json);
@@ -48,7 +73,7 @@ void add_think_option(CLI::App& verb, double& seconds) {
   verb.add_option("--think", seconds,
                   "Have policies that search take their best plan after so long (default: when "
                   "they are through, which depends on no clock)")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(positive_number(kLongestThought))
       ->type_name("SECONDS");
 }
 
@@ -65,7 +90,7 @@ void add_policy_options(CLI::App& verb, PolicyChoice& choice) {
 }
 
 CLI::Option* add_output_option(CLI::App& verb, std::string& path, const char* help) {
-  return verb.add_option("--output,-o", path, help)->type_name("FILE");
+  return verb.add_option("--output,-o", path, help)->check(not_empty())->type_name("FILE");
 }
 
 PlainStep load_step(const StepOptions& options, Console& console) {
@@ -77,6 +102,25 @@ PlainStep load_step(const StepOptions& options, Console& console) {
 void require_one_stdin(const std::vector<std::string>& paths) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw UsageError("standard input can be read only once; give all but one as files");
+  }
+}
+
+void require_apart(const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs) {
+  std::vector<std::string> seen;
+  for (const std::string& output : outputs) {
+    if (output.empty() || output == "-") continue;
+    const auto is_output = [&](const std::string& path) { return are_one_file(output, path); };
+    if (std::any_of(inputs.begin(), inputs.end(), is_output)) {
+      throw UsageError(output + " is read, and would be written over; name another file");
+    }
+    const auto is_the_same = [&](const std::string& path) {
+      return will_be_one_file(output, path);
+    };
+    if (std::any_of(seen.begin(), seen.end(), is_the_same)) {
+      throw UsageError(output + " would be written twice; name two files");
+    }
+    seen.push_back(output);
   }
 }
 

@@ -50,6 +50,10 @@ PlainStep load_step(const StepOptions& options, Console& console);
 // Standard input can be read once. Throws UsageError if more than one of these is "-".
 void require_one_stdin(const std::vector<std::string>& paths);
 
+// Throws UsageError if one file is to be written twice, or is read as well. Neither "" nor "-" is a
+// file, and what is no plain file (/dev/null, a pipe) may be named as often as one likes.
+void require_apart(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+
 // Puts text to where -o says: a file, or standard output for "" and "-".
 void put_output(const std::string& path, const std::string& text, Console& console);
 

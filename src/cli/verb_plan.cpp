@@ -10,7 +10,9 @@
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
 #include "cli/json_text.h"
+#include "cli/option_checks.h"
 #include "cli/policy_options.h"
+#include "cli/stop_signal.h"
 #include "cli/summary.h"
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
@@ -93,21 +95,25 @@ ExitCode run_split(const PlanOptions& options, const Planner& planner, Console& 
 
 ExitCode run_plan(const PlanOptions& options, Console& console) {
   const Planner planner = options.policy.planner();
+  require_apart({options.step.trace, options.step.machine}, {options.output, options.split});
   if (!options.split.empty()) return run_split(options, planner, console);
   const PlainStep step = load_step(options.step, console);
   const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
+  const StopSignal signal;
   WipedLine line(console);
   const auto outcome = plan_step(step, planner, budget_bytes, [&](double seconds) {
-    line.show_each_second(seconds, planner.info->name + " is searching");
+    line.show_each_second(seconds,
+                          planner.info->name + " is searching (Ctrl-C: take the best so far)");
   });
   line.show("");
   if (const auto* refused = std::get_if<RefusedStep>(&outcome)) {
-    return report_refusal(step, planner, budget_bytes, *refused, options.step.json, console);
+    return unless_stopped(
+        report_refusal(step, planner, budget_bytes, *refused, options.step.json, console));
   }
   const PlannedStep& planned = std::get<PlannedStep>(outcome);
   put_plan(step, options, planned, console);
   console.err << summary_text(step, planned);
-  return ExitCode::kDone;
+  return unless_stopped(ExitCode::kDone);
 }
 
 }  // namespace
@@ -126,6 +132,7 @@ Verb add_plan(CLI::App& program) {
   verb->add_option("--split", options->split,
                    "Let modnn carry convolutions out in sub-batches; the step that has them, for "
                    "which the plan is, is written here")
+      ->check(not_empty())
       ->type_name("FILE");
   verb->footer(kExamples);
   return Verb{verb, [options](Console& console) { return run_plan(*options, console); }};

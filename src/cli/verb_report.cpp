@@ -81,7 +81,9 @@ void check_options(const ReportOptions& options) {
   if (names_policy && options.budget.empty()) {
     throw UsageError("--policy needs --budget; add one such as --budget 60%");
   }
-  require_one_stdin({options.run, options.machine, options.plan});
+  const std::vector<std::string> inputs{options.run, options.machine, options.plan};
+  require_one_stdin(inputs);
+  require_apart(inputs, files);
   // Before anything is planned.
   for (const std::string& file : files) {
     if (file != "-") require_writable(file);

@@ -11,7 +11,9 @@
 #include "cli/inputs.h"
 #include "cli/json_text.h"
 #include "cli/memory_chart.h"
+#include "cli/option_checks.h"
 #include "cli/output_file.h"
+#include "cli/stop_signal.h"
 #include "cli/summary.h"
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
@@ -46,7 +48,9 @@ void check_options(const SimulateOptions& options) {
   if (names_policy && options.budget.empty()) {
     throw UsageError("--policy needs --budget; add one such as --budget 60%");
   }
-  require_one_stdin({options.step.trace, options.step.machine, options.plan});
+  const std::vector<std::string> inputs{options.step.trace, options.step.machine, options.plan};
+  require_one_stdin(inputs);
+  require_apart(inputs, {options.chrome});
 }
 
 // The step under the plan of the command line, under one made now, or as it is.
@@ -107,15 +111,17 @@ ExitCode run_simulate(const SimulateOptions& options, Console& console) {
   check_options(options);
   const Planner planner = options.policy.planner();
   const PlainStep step = load_step(options.step, console);
+  const StopSignal signal;
   const auto outcome = simulate_step(options, planner, step, console);
   if (const auto* refused = std::get_if<RefusedStep>(&outcome)) {
     const std::int64_t budget_bytes = budget_from(options.budget, step.memory.plain_peak_bytes);
-    return report_refusal(step, planner, budget_bytes, *refused, options.step.json, console);
+    return unless_stopped(
+        report_refusal(step, planner, budget_bytes, *refused, options.step.json, console));
   }
   const PlannedStep& planned = std::get<PlannedStep>(outcome);
   if (!options.chrome.empty()) put_output(options.chrome, chrome_trace(planned), console);
   print_result(options, step, planned, console);
-  return ExitCode::kDone;
+  return unless_stopped(ExitCode::kDone);
 }
 
 }  // namespace
@@ -138,6 +144,7 @@ Verb add_simulate(CLI::App& program) {
       ->check(CLI::Range(40, 1000).description(""))
       ->type_name("N");
   verb->add_option("--chrome", options->chrome, "Write a trace for Perfetto or chrome://tracing")
+      ->check(not_empty())
       ->type_name("FILE");
   verb->footer(kExamples);
   return Verb{verb, [options](Console& console) { return run_simulate(*options, console); }};

@@ -49,6 +49,18 @@ TEST(MachineFile, NamesTheFieldThatIsWrong) {
       {"/tiers/1/name", "a b", "a b"},
       {"/allocator/round_bytes", 0, "machine.allocator.round_bytes"},
       {"/op_seconds", -1, "machine.op_seconds"},
+      {"/flops_per_second", -1, "machine.flops_per_second"},
+      // Sums of these would overflow.
+      {"/op_seconds", 1e308, "machine.op_seconds: expected at most"},
+      {"/tiers/0/latency_seconds", 1e308, "machine.tiers[0].latency_seconds: expected at most"},
+      {"/tiers/0/read_bytes_per_second", 1e-300,
+       "machine.tiers[0].read_bytes_per_second: expected"},
+      {"/memory_bytes_per_second", 1e-300, "machine.memory_bytes_per_second: expected"},
+      {"/allocator/round_bytes", std::int64_t{1} << 62, "machine.allocator.round_bytes: expected"},
+      // Misspelt, and left out.
+      {"/op_second", 1, "machine: unknown field 'op_second'; did you mean 'op_seconds'?"},
+      {"/tiers/0/bandwidth", 1, "machine.tiers[0]: unknown field 'bandwidth'"},
+      {"/allocator/round", 1, "machine.allocator: unknown field 'round'"},
       {"/version", 7, "version 7"},
   };
   for (const BadField& bad : cases) {

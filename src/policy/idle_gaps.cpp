@@ -72,6 +72,20 @@ double idle_seconds(const GapGroup& group, const trace::Lifetimes& lifetimes,
   return seconds;
 }
 
+void sort_by_idle_seconds(std::vector<GapGroup>& groups, const trace::Lifetimes& lifetimes,
+                          const StepClock& clock) {
+  std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    order.emplace_back(idle_seconds(groups[i], lifetimes, clock), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<GapGroup> sorted;
+  sorted.reserve(groups.size());
+  for (const auto& [seconds, i] : order) sorted.push_back(std::move(groups[i]));
+  groups = std::move(sorted);
+}
+
 std::vector<Presence> if_it_stays(const GapGroup& group, const trace::Lifetimes& lifetimes) {
   std::vector<Presence> presences;
   for (const IdleGap& gap : group.gaps) {

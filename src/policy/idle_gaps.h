@@ -37,6 +37,10 @@ std::vector<GapGroup> idle_gaps(const Trace& trace, const trace::Lifetimes& life
 double idle_seconds(const GapGroup& group, const trace::Lifetimes& lifetimes,
                     const StepClock& clock);
 
+// The shortest first; equally long ones stay as they are.
+void sort_by_idle_seconds(std::vector<GapGroup>& groups, const trace::Lifetimes& lifetimes,
+                          const StepClock& clock);
+
 // Where its values are if they stay on the device meanwhile.
 std::vector<Presence> if_it_stays(const GapGroup& group, const trace::Lifetimes& lifetimes);
 

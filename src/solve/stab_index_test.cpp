@@ -32,9 +32,24 @@ TEST(StabIndex, ARemovedIntervalNeverComesUpAgain) {
   StabIndex index(4);
   index.add(0, 0, 3, 9.0);
   index.add(1, 0, 3, 1.0);
-  index.update(0, 8.0);
+  index.lower(0, 8.0);
   index.remove(0);
   EXPECT_EQ(index.best(2), 1);
+}
+
+TEST(StabIndex, AnIntervalThatIsLoweredComesUpWhenItsTurnComes) {
+  StabIndex index(4);
+  index.add(0, 0, 3, 9.0);
+  index.add(1, 0, 3, 5.0);
+  index.add(2, 2, 2, 3.0);
+  index.lower(0, 4.0);
+  index.lower(0, 2.0);
+  EXPECT_EQ(index.best(2), 1);
+  index.remove(1);
+  EXPECT_EQ(index.best(2), 2);
+  EXPECT_EQ(index.best(1), 0);
+  EXPECT_THROW(index.lower(0, 2.5), InternalError);
+  EXPECT_THROW(index.lower(1, 0.0), InternalError);
 }
 
 TEST(StabIndex, AnIntervalThatIsFiledTwiceOrLiesOutsideIsAnError) {
@@ -88,8 +103,8 @@ RC_GTEST_PROP(StabIndex, AnswersAsAListOfIntervalsDoes, ()) {
         index.remove(static_cast<std::int32_t>(which));
         chosen.is_filed = false;
       } else if (chosen.is_filed) {
-        index.update(static_cast<std::int32_t>(which), priority);
-        chosen.priority = priority;
+        chosen.priority -= *rc::gen::inRange(0, 4);
+        index.lower(static_cast<std::int32_t>(which), chosen.priority);
       }
     }
     const auto position = *rc::gen::inRange<std::size_t>(0, size);

@@ -12,6 +12,7 @@ import unittest
 PROGRAM = os.environ["LT_PROGRAM"]
 
 DONE, FAILED, USAGE, DOES_NOT_FIT = range(4)
+INTERRUPTED = 130
 
 # What permissions forbid, root does all the same as long as it has these two capabilities.
 AS_ONE_OF_MANY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()

@@ -28,6 +28,14 @@ class Usage(ProgramTest):
         (("compare", "step.trace", "-b", "60%", "-p", "dtr,nope"), "unknown policy 'nope'"),
         (("compare", "step.trace", "step.trace", "-b", "60%", "--svg", "a.svg"), "--svg draws one step"),
         (("compare", "step.trace", "-b", "60%", "--html", "-"), "name a file"),
+        (("compare", "step.trace", "-b", "60%", "-p", "dtr,lru,dtr"), "--policy: named twice: 'dtr'"),
+        (("compare", "step.trace", "-b", "60%", "-p", "all,dtr"), "'all' names every policy, so it stands alone"),
+        (("compare", "step.trace", "-b", "60%,50%,60%"), "--budget: named twice: '60%'"),
+        (("plan", "", "-b", "60%"), "TRACE: must not be empty"),
+        (("plan", "step.trace", "-b", "60%", "-o", ""), "--output: must not be empty"),
+        (("plan", "step.trace", "-b", "60%", "-p", "modnn", "--split", ""), "--split: must not be empty"),
+        (("plan", "step.trace", "-b", "60%", "--think", "nan"), "--think: not a number above 0: 'nan'"),
+        (("plan", "step.trace", "-b", "60%", "--think", "0"), "--think: not a number above 0: '0'"),
         (("policies", "nope"), "unknown policy 'nope'"),
         (("plan", "step.trace", "-b", "60%", "-p", "ctdr"), "use 'lowtide decompose MODEL"),
         (("simulate", "step.trace", "-p", "dtr"), "--policy needs --budget"),
@@ -39,6 +47,38 @@ class Usage(ProgramTest):
         for arguments, message in self.CASES:
             with self.subTest(arguments=arguments):
                 self.assertIn(message, self.fail_with(USAGE, *arguments))
+
+
+class OverInputs(ProgramTest):
+    """No file is written over that is read, and none twice."""
+
+    CASES = [
+        ("plan", "step.trace", "-b", "80%", "-o", "./step.trace"),
+        ("plan", "step.trace", "-b", "80%", "--machine", "machine.json", "-o", "machine.json"),
+        ("plan", "step.trace", "-b", "80%", "-o", "link.trace"),
+        ("simulate", "step.trace", "--chrome", "step.trace"),
+        ("compare", "step.trace", "-b", "80%", "-p", "belady", "--csv", "step.trace"),
+        ("report", "step.trace", "-b", "80%", "-o", "step.trace"),
+    ]
+    TWICE = [
+        ("plan", "step.trace", "-b", "80%", "-p", "modnn", "--split", "new", "-o", "./new"),
+        ("compare", "step.trace", "-b", "80%", "-p", "belady", "--csv", "old", "--html", "old"),
+    ]
+
+    def test_are_left_alone(self):
+        self.write("machine.json", "{}")
+        self.write("old", "old")
+        os.symlink("step.trace", self.folder / "link.trace")
+        before = {name: self.read(name) for name in self.names()}
+        for cases, message in ((self.CASES, "is read, and would be written over"),
+                               (self.TWICE, "would be written twice")):
+            for arguments in cases:
+                with self.subTest(arguments=arguments):
+                    self.assertIn(message, self.fail_with(USAGE, *arguments))
+        self.assertEqual({name: self.read(name) for name in self.names()}, before)
+
+    def test_what_is_no_plain_file_may_be_named_twice(self):
+        self.succeed("compare", "step.trace", "-b", "80%", *UNIT, "-p", "belady", "--csv", "/dev/null", "--html", "/dev/null")
 
 
 class Files(ProgramTest):

@@ -8,11 +8,12 @@ import json
 import pathlib
 import os
 import pty
+import signal
 import subprocess
 import time
 import xml.dom.minidom
 
-from program import DONE, PROGRAM, ProgramTest
+from program import DONE, INTERRUPTED, PROGRAM, ProgramTest
 
 UNIT = ("--machine", "unit")
 
@@ -215,6 +216,42 @@ class Compare(ProgramTest):
         for policies in ((), ("--policies", "all")):
             document = json.loads(self.succeed("compare", "step.trace", "-b", "100%", *UNIT, *policies, "--json"))
             self.assertEqual(len(document["comparisons"][0]["plans"]), count)
+
+
+class Interrupted(ProgramTest):
+    """Ctrl-C while a policy searches."""
+
+    GPT = pathlib.Path(__file__).resolve().parents[2] / "data" / "traces" / "gpt.trace"
+
+    def stopped(self, *arguments, seen):
+        """The program's output and exit code, with Ctrl-C once its terminal has shown a text."""
+        ours, theirs = pty.openpty()
+        child = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=theirs, text=True)
+        os.close(theirs)
+        shown = b""
+        while seen.encode() not in shown:
+            shown += os.read(ours, 65536)
+        child.send_signal(signal.SIGINT)
+        output = child.communicate(timeout=60)[0]
+        os.close(ours)
+        return output, child.returncode
+
+    def test_plan_writes_its_best_so_far(self):
+        search = ("-p", "swapadvisor", "--option", "generations=1000000", "-o", "step.plan", "--json")
+        output, code = self.stopped("plan", str(self.GPT), "-b", "60%", *search, seen="is searching")
+        self.assertEqual(code, INTERRUPTED)
+        self.assertTrue(json.loads(output)["stopped_early"])
+        self.assertIn("plan ok", self.succeed("check", str(self.GPT), "step.plan"))
+
+    def test_compare_tells_what_it_has(self):
+        budgets = ("-b", "60%,59%,58%,57%,56%", "-p", "belady,tide")
+        output, code = self.stopped("compare", str(self.GPT), *budgets, "--json", "--csv", "a.csv", seen="tide at 60% (2 of 10), 1 s")
+        self.assertEqual(code, INTERRUPTED)
+        plans = json.loads(output)["comparisons"][0]["plans"]
+        self.assertEqual([(row["policy"], row["budget"]) for row in plans], [("tide", "60%"), ("belady", "60%")])
+        self.assertTrue(plans[0]["stopped_early"])
+        self.assertEqual(len(self.read("a.csv").splitlines()), 3)
 
 
 class Check(ProgramTest):

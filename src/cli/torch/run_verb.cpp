@@ -8,7 +8,7 @@
 #include <c10/util/Exception.h>
 
 #include "base/check.h"
-#include "cli/torch/stop_signal.h"
+#include "cli/stop_signal.h"
 
 namespace lowtide::cli {
 namespace {

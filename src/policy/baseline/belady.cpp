@@ -36,11 +36,7 @@ class BeladyPlanner {
         costs_(trace_, problem.machine),
         clock_(problem),
         groups_(idle_gaps(trace_, lifetimes_, storages_to_move(problem))) {
-    const auto seconds = [&](const GapGroup& group) {
-      return idle_seconds(group, lifetimes_, clock_);
-    };
-    std::stable_sort(groups_.begin(), groups_.end(),
-                     [&](const GapGroup& a, const GapGroup& b) { return seconds(a) < seconds(b); });
+    sort_by_idle_seconds(groups_, lifetimes_, clock_);
   }
 
   PlanOutcome plan() const {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Evicts nothing: plain training. Its plan is empty, and it is refused where the step does not fit.
+//
+// Limits: it saves nothing; it is what the others are measured against.
 #include "base/bytes.h"
 #include "base/check.h"
 #include "plan/bounds.h"

@@ -296,7 +296,7 @@ class Planner {
 
   void set_priority(std::int32_t id, double priority) {
     priorities_[static_cast<std::size_t>(id)] = priority;
-    index_->update(id, priority);
+    index_->lower(id, priority);
   }
 
   // How much of a swap compute does not hide: copies that meet, a way in that ends too late, and

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/hybrid/superneurons_step.h"
+#include "policy/test_nets.h"
 #include "policy/test_outcome.h"
 
 namespace lowtide::policy {
@@ -160,61 +161,34 @@ TEST(Superneurons, ARefusalNamesABudgetThatWorks) {
   }
 }
 
-// AlexNet as the paper has it, in elements for one picture; g21 begins the way back.
-std::string alex_net() {
-  struct Layer {
-    const char* op;
-    std::int64_t elements;
-  };
-  const Layer layers[] = {{"conv2d", 290400},
-                          {"relu", 290400},
-                          {"local_response_norm", 290400},
-                          {"max_pool2d", 69984},
-                          {"conv2d", 186624},
-                          {"relu", 186624},
-                          {"local_response_norm", 186624},
-                          {"max_pool2d", 43264},
-                          {"conv2d", 64896},
-                          {"relu", 64896},
-                          {"conv2d", 64896},
-                          {"relu", 64896},
-                          {"conv2d", 43264},
-                          {"relu", 43264},
-                          {"max_pool2d", 9216},
-                          {"addmm", 4096},
-                          {"relu", 4096},
-                          {"native_dropout", 4096},
-                          {"addmm", 4096},
-                          {"relu", 4096},
-                          {"native_dropout", 4096},
-                          {"addmm", 1000}};
-  std::string storages = "storage w 1 parameter start end\nstorage x 154587 input start\n";
-  std::string forward;
-  std::string backward;
-  std::string last = "x";
-  for (std::size_t i = 0; i < std::size(layers); ++i) {
-    const std::string number = std::to_string(i);
-    const std::string bytes = " " + std::to_string(layers[i].elements);
-    const std::string op = layers[i].op;
-    const bool is_checkpoint = op == "conv2d" || op == "addmm";
-    storages +=
-        "storage a" + number + bytes + " activation\nstorage g" + number + bytes + " temporary\n";
-    forward +=
-        "op " + op + " forward : " + last + (is_checkpoint ? " w" : "") + " -> a" + number + "\n";
-    // Cheap layers read both sides of themselves on the way back, as cuDNN's do.
-    const std::string reads = last + (is_checkpoint ? " w" : " a" + number);
-    const std::string made = i == 0 ? "" : "g" + std::to_string(i - 1);
-    backward = "op " + op + "_backward backward : " + reads + " g" + number + " -> " + made +
-               " free g" + number + "\n" + backward;
-    last = "a" + number;
-  }
-  return storages + forward + "op loss backward : " + last + " -> g21\n" + backward;
-}
+// AlexNet as the paper has it, in elements for one picture.
+const std::vector<NetLayer> kAlexNet = {{"conv2d", 290400},
+                                        {"relu", 290400},
+                                        {"local_response_norm", 290400},
+                                        {"max_pool2d", 69984},
+                                        {"conv2d", 186624},
+                                        {"relu", 186624},
+                                        {"local_response_norm", 186624},
+                                        {"max_pool2d", 43264},
+                                        {"conv2d", 64896},
+                                        {"relu", 64896},
+                                        {"conv2d", 64896},
+                                        {"relu", 64896},
+                                        {"conv2d", 43264},
+                                        {"relu", 43264},
+                                        {"max_pool2d", 9216},
+                                        {"addmm", 4096},
+                                        {"relu", 4096},
+                                        {"native_dropout", 4096},
+                                        {"addmm", 4096},
+                                        {"relu", 4096},
+                                        {"native_dropout", 4096},
+                                        {"addmm", 1000}};
 
 // The paper's table of replays for AlexNet: 14 if segments are kept, 23 if they are replayed for
 // each reader, and 17 if the bytes decide, by which the first segment is replayed for each reader.
 TEST(Superneurons, SegmentsOfAlexNetComeToTheReplaysOfThePaper) {
-  const TestStep step(alex_net());
+  const TestStep step(net_text(kAlexNet, 154587));
   const SuperneuronsStep found(step.problem);
   // Normalisation's backward pass, with its input, its result and the gradients of both.
   EXPECT_EQ(found.layer_peak_bytes, 4 * 290400);

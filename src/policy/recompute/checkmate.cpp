@@ -77,6 +77,9 @@ class Checkmate final : public Policy {
       }
       smallest_peak = std::min(smallest_peak, verdict.peak_bytes);
     }
+    if (smallest_peak == plain) {
+      return Refusal{"nothing below the plain step's peak was found within the effort", plain};
+    }
     return Refusal{base::concat("the smallest peak found is ", base::format_bytes(smallest_peak)),
                    smallest_peak};
   }

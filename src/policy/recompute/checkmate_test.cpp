@@ -72,6 +72,15 @@ TEST_F(Checkmate, ARefusalNamesTheSmallestPeak) {
   plan_of(TestStep(chain({1, 1, 1, 1}), smallest), "checkmate");
 }
 
+TEST_F(Checkmate, ARefusalForWantOfEffortSaysSo) {
+  const TestStep step(chain({5, 5, 2, 5, 5, 5}), 52);
+  const PlanOutcome outcome = outcome_of(step, "checkmate", {{"effort", "1"}});
+  const auto* refusal = std::get_if<Refusal>(&outcome);
+  ASSERT_NE(refusal, nullptr);
+  EXPECT_EQ(refusal->reason, "nothing below the plain step's peak was found within the effort");
+  EXPECT_EQ(refusal->smallest_budget_bytes, 62);
+}
+
 TEST_F(Checkmate, WhatIsTooLargeIsRefusedWithThePlainPeak) {
   const TestStep step(chain({1, 1, 1, 1, 1, 1}), 40);
   EXPECT_EQ(smallest_budget_of(step, "checkmate", {{"most_choices", "5"}}), 62);

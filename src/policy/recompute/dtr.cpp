@@ -4,6 +4,10 @@
 // Dynamic tensor rematerialization (Kirisame et al., ICLR 2021): on shortage, drop the value with
 // the lowest h = (cost of computing it and the evicted values around it) / (bytes · staleness).
 //
+// Where this departs from the paper: all values are looked at, through an index; its prototype
+// draws a sample (search=sqrt). What the program has let go of is not kept for later replays
+// (dead=drop).
+//
 // Limits: the cost around a value is that of whole ops, as the paper has it, also where one op
 // yields several values. Values are never moved, so sources stay on the device throughout.
 #include "policy/factories.h"

@@ -55,6 +55,35 @@ TEST(Rotor, IsNeverDearerThanEvenSegments) {
   }
 }
 
+// Griewank and Walther (revolve), which the paper generalises: with room for so many values, and
+// for the two of the layer at work, all layers of an even chain are gone back through with at least
+// r * layers - C(room + r, r - 1) ways forwards, where r is the least with C(room + r, r) >=
+// layers. The first way forwards is no replay.
+std::int64_t replays_of_revolve(std::int64_t layers, std::int64_t room) {
+  const auto choose = [](std::int64_t n, std::int64_t k) {
+    std::int64_t result = 1;
+    for (std::int64_t i = 1; i <= k; ++i) result = result * (n - k + i) / i;
+    return result;
+  };
+  std::int64_t r = 0;
+  while (choose(room + r, r) < layers) ++r;
+  return r * layers - choose(room + r, r - 1) - (layers - 1);
+}
+
+TEST(Rotor, OfAnEvenChainItReplaysWhatRevolveDoes) {
+  EXPECT_EQ(replays_of_revolve(10, 3), 15 - 9);
+  for (const int layers : {12, 24, 40}) {
+    for (const int room : {2, 3, 5, 8}) {
+      // Of the values that have room one is the chain's own input, which takes a byte, and two are
+      // of the layer at work, one of which can stay when it is done: as good as a further room.
+      const TestStep step(chain(layers), 100 * (room - 1 + 2) + 40);
+      const auto replays = static_cast<std::int64_t>(replay_seconds(step, "rotor"));
+      EXPECT_LE(replays, replays_of_revolve(layers, room)) << layers << ' ' << room;
+      EXPECT_GE(replays, replays_of_revolve(layers, room + 1)) << layers << ' ' << room;
+    }
+  }
+}
+
 TEST(Rotor, AHeavyLayerIsNotGoneThroughAgain) {
   for (const int heavy : {2, 4, 6}) {
     const TestStep step(chain(8, heavy), 560);

@@ -12,6 +12,9 @@
 // Departures. Their cut candidates are the articulation points of a graph; we take the places that
 // fewest values cross, so that nets with long skips have candidates too. The last segment is not
 // dropped: the backward pass would replay it at once.
+//
+// Limits: a segment comes back as a whole when the backward pass comes to it, however little of it
+// is too much, and costs of ops do not count: only bytes say where to cut. Nothing is moved.
 #include <algorithm>
 #include <cmath>
 #include <limits>

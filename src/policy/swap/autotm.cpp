@@ -116,10 +116,12 @@ class Planner {
       if (auto written = solve(rest)) return finish_plan(problem_, "autotm", *std::move(written));
     }
     if (!may_wait()) {
-      return Refusal{base::concat("copies beside the ops alone do not make the step fit ",
-                                  base::format_bytes(problem_.budget_bytes),
-                                  problem_.is_stopped() ? "; the search was cut short" : ""),
-                     plain.peak_bytes};
+      return Refusal{
+          base::concat(is_spent_ ? "no plan with copies beside the ops alone was found "
+                                   "within the effort (option effort) for "
+                                 : "copies beside the ops alone do not make the step fit ",
+                       base::format_bytes(problem_.budget_bytes)),
+          plain.peak_bytes};
     }
     gaps_ = options_.gaps;
     for (std::size_t i = gaps_; i < choices_.size(); ++i) {
@@ -163,8 +165,10 @@ class Planner {
       WrittenPlan written = write(chosen(rest, answer.values));
       if (written.peak_bytes <= problem_.budget_bytes) return written;
     }
-    if (!may_wait()) return std::nullopt;
-    return synchronous;
+    if (may_wait()) return synchronous;
+    // Without a way that frees anything there was nothing to search.
+    is_spent_ = !ways_.empty() && answer.status == solve::MilpAnswer::Status::kUnknown;
+    return std::nullopt;
   }
 
   std::size_t in_programme() const { return std::min(gaps_, choices_.size()); }
@@ -323,6 +327,8 @@ class Planner {
   const AutotmOptions& options_;
   // How many are in the programme.
   std::size_t gaps_ = 0;
+  // Whether the last programme was given up without an answer.
+  bool is_spent_ = false;
   std::vector<GapGroup> choices_;
   std::vector<Way> ways_;
   solve::LinearProgram program_;

@@ -96,7 +96,8 @@ TEST_F(Autotm, AsynchronousMovesThatDoNotDoAreRefusedAndNotMadeSynchronous) {
   plan_of(step, "autotm", {{"form", "synchronous"}});
 }
 
-TEST_F(Autotm, WithAWideGapTheFirstAnswerIsGoodEnough) {
+// Fourteen values, of which four must leave, with times and sizes all different.
+TestStep fourteen_values() {
   std::string storages = "storage w 1 parameter start end pinned\nstorage g 1 gradient end\n";
   std::string forward;
   std::string backward;
@@ -107,7 +108,28 @@ TEST_F(Autotm, WithAWideGapTheFirstAnswerIsGoodEnough) {
     backward = "op b backward device=" + std::to_string(1 + i * 11 % 12) + " : " + name +
                (i < 13 ? " g" : "") + " -> g\n" + backward;
   }
-  const TestStep step(storages + forward + backward, 40);
+  return TestStep(storages + forward + backward, 40);
+}
+
+TEST_F(Autotm, ARefusalSaysWhetherItIsForWantOfEffort) {
+  const auto reason = [](const TestStep& step, const char* effort) {
+    const PlanOutcome outcome =
+        outcome_of(step, "autotm", {{"form", "asynchronous"}, {"effort", effort}});
+    const auto* refusal = std::get_if<Refusal>(&outcome);
+    return refusal == nullptr ? "a plan" : refusal->reason;
+  };
+  EXPECT_EQ(reason(fourteen_values(), "2000"), "a plan");
+  EXPECT_EQ(reason(fourteen_values(), "1"),
+            "no plan with copies beside the ops alone was found within the effort (option effort) "
+            "for 40 B");
+  std::string trace(kStep);
+  for (const char* device : {" device=10", " device=40"}) trace.erase(trace.find(device), 10);
+  EXPECT_EQ(reason(TestStep(trace, 17), "2000"),
+            "copies beside the ops alone do not make the step fit 17 B");
+}
+
+TEST_F(Autotm, WithAWideGapTheFirstAnswerIsGoodEnough) {
+  const TestStep step = fourteen_values();
   const auto moves_with = [&](const char* gap) {
     return count_of<Move>(plan_of(step, "autotm", {{"gap", gap}}));
   };

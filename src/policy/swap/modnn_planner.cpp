@@ -42,6 +42,17 @@ struct CopySlots {
   CopyLane::Slot in;
 };
 
+// A saved value that may leave. Prices are asked for again and again, of one value here and one
+// there: what they need stands together, not in a trace of many megabytes.
+struct Movable {
+  SavedValue saved;
+  double write_seconds = 0;
+  double read_seconds = 0;
+  // When the forward pass is through with it, and when the backward pass comes to it.
+  double free_from = 0;
+  double need_at = 0;
+};
+
 class Planner {
  public:
   Planner(const Problem& problem, const ModnnOptions& options)
@@ -92,18 +103,27 @@ class Planner {
       const auto value = make_id<ValueId>(i);
       const Storage& storage = trace_.storage_of(value);
       if (storage.at_end || !may_move[trace_.value(value).storage.slot()]) continue;
-      if (const auto saved = saved_value(trace_, lifetimes_, value)) saved_.push_back(*saved);
+      if (const auto saved = saved_value(trace_, lifetimes_, value)) {
+        movables_.push_back(movable(*saved, storage.bytes));
+      }
     }
-    std::stable_sort(saved_.begin(), saved_.end(),
-                     [this](const SavedValue& a, const SavedValue& b) {
-                       return costs_.value(a.value) > costs_.value(b.value);
+    std::stable_sort(movables_.begin(), movables_.end(),
+                     [this](const Movable& a, const Movable& b) {
+                       return costs_.value(a.saved.value) > costs_.value(b.saved.value);
                      });
+  }
+
+  Movable movable(const SavedValue& saved, std::int64_t bytes) const {
+    const Tier& host = problem_.machine.tiers[0];
+    return {saved, cost::write_seconds(host, bytes), cost::read_seconds(host, bytes),
+            clock_.end(saved.last_forward), clock_.start(saved.first_backward)};
   }
 
   // All as if they cost nothing: what they do cost is found out when they come up.
   void file_measures() {
-    for (std::size_t i = 0; i < saved_.size(); ++i) {
-      file({Measure::Kind::kMove, i}, saved_[i].last_forward + 1, saved_[i].first_backward - 1);
+    for (std::size_t i = 0; i < movables_.size(); ++i) {
+      const SavedValue& saved = movables_[i].saved;
+      file({Measure::Kind::kMove, i}, saved.last_forward + 1, saved.first_backward - 1);
     }
     if (!options_.may_choose) return;
     for (std::size_t i = 0; i < choice_.size(); ++i) file_lowering(i);
@@ -133,7 +153,7 @@ class Planner {
       // Others have taken the link meanwhile, or this is the first look.
       if (seconds > measure.seconds) {
         measure.seconds = seconds * kPriceStep;
-        index_.update(*id, -measure.seconds);
+        index_.lower(*id, -measure.seconds);
         continue;
       }
       index_.remove(*id);
@@ -145,17 +165,16 @@ class Planner {
 
   double added_seconds(const Measure& measure, Tick tick) const {
     if (measure.kind == Measure::Kind::kLower) return measure.seconds;
-    const SavedValue& saved = saved_[measure.index];
-    const CopySlots slots = find_slots(saved);
-    return std::max({slots.in.end - clock_.start(saved.first_backward),
-                     slots.out.end - clock_.start(tick), 0.0});
+    const Movable& movable = movables_[measure.index];
+    const CopySlots slots = find_slots(movable);
+    return std::max({slots.in.end - movable.need_at, slots.out.end - clock_.start(tick), 0.0});
   }
 
   // By value: `measures_` may grow.
   void take(Measure measure) {
     if (measure.kind == Measure::Kind::kLower) return take_lowering(measure.index);
-    const SavedValue& saved = saved_[measure.index];
-    const CopySlots slots = find_slots(saved);
+    const SavedValue& saved = movables_[measure.index].saved;
+    const CopySlots slots = find_slots(movables_[measure.index]);
     out_lane_.take(slots.out);
     in_lane_.take(slots.in);
     const Tick need = saved.first_backward;
@@ -164,15 +183,13 @@ class Planner {
   }
 
   // Released as early and brought back as late as the link allows.
-  CopySlots find_slots(const SavedValue& saved) const {
-    const Tier& host = problem_.machine.tiers[0];
-    const std::int64_t bytes = trace_.storage_of(saved.value).bytes;
-    const double seconds = cost::read_seconds(host, bytes);
+  CopySlots find_slots(const Movable& movable) const {
     CopySlots slots;
-    slots.out =
-        out_lane_.earliest(clock_.end(saved.last_forward), cost::write_seconds(host, bytes));
-    slots.in = in_lane_.latest(clock_.start(saved.first_backward), seconds);
-    if (slots.in.start < slots.out.end) slots.in = in_lane_.earliest(slots.out.end, seconds);
+    slots.out = out_lane_.earliest(movable.free_from, movable.write_seconds);
+    slots.in = in_lane_.latest(movable.need_at, movable.read_seconds);
+    if (slots.in.start < slots.out.end) {
+      slots.in = in_lane_.earliest(slots.out.end, movable.read_seconds);
+    }
     return slots;
   }
 
@@ -202,7 +219,8 @@ class Planner {
   const StepClock clock_;
   solve::RangeMax profile_;
   solve::StabIndex index_;
-  std::vector<SavedValue> saved_;
+  // The largest first.
+  std::vector<Movable> movables_;
   std::vector<Measure> measures_;
   std::vector<SwapDecision> swaps_;
   CopyLane out_lane_;

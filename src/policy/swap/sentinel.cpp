@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,13 @@ class SentinelPlanner {
     double shown_seconds = 0;
   };
 
+  // What leaves together: a row of swaps, and how long they are away.
+  struct Absence {
+    std::ptrdiff_t first_swap = 0;
+    std::size_t swaps = 0;
+    double seconds = 0;
+  };
+
   static std::vector<std::int32_t> layers_of(const Trace& trace,
                                              const trace::Lifetimes& lifetimes) {
     std::vector<std::int32_t> layers;
@@ -167,41 +175,36 @@ class SentinelPlanner {
 
   Try attempt(std::int32_t length) const {
     const Intervals intervals(layers_, length);
-    const std::vector<GapDecisions> absences = find_absences(intervals);
     GapDecisions all;
-    for (const GapDecisions& absence : absences) add(absence, all);
+    std::vector<Absence> absences = find_absences(intervals, all);
     const auto least = weigh_gaps(problem_, lifetimes_, costs_, all, 0);
     LT_CHECK(least, "moved values come back without replays");
     Try result{length, least->peak_bytes, {}, 0};
     if (least->peak_bytes > problem_.budget_bytes) return result;
     RoomBelow room(problem_.budget_bytes, least->tick_bytes, costs_);
-    for (const std::size_t i : by_seconds_away(absences)) {
-      if (!room(if_it_stays(absences[i]))) add(absences[i], result.decisions);
+    // The shortest absence first; of equally long ones that which was found first.
+    std::sort(absences.begin(), absences.end(), [](const Absence& a, const Absence& b) {
+      return std::pair(a.seconds, a.first_swap) < std::pair(b.seconds, b.first_swap);
+    });
+    std::vector<Presence> presences;
+    for (const Absence& absence : absences) {
+      const std::span swaps(all.swaps.begin() + absence.first_swap, absence.swaps);
+      presences.clear();
+      for (const SwapDecision& swap : swaps) presences.push_back(if_it_stays(swap));
+      if (room(presences)) continue;
+      for (const SwapDecision& swap : swaps) leave(swap, result.decisions);
     }
     result.shown_seconds = shown_seconds(intervals, result.decisions);
     return result;
   }
 
-  static void add(const GapDecisions& absence, GapDecisions& decisions) {
-    decisions.swaps.insert(decisions.swaps.end(), absence.swaps.begin(), absence.swaps.end());
-    decisions.starts.insert(decisions.starts.end(), absence.starts.begin(), absence.starts.end());
+  Presence if_it_stays(const SwapDecision& swap) const {
+    const Tick last = std::min(swap.issue - 1, lifetimes_.of(swap.value).dies);
+    return {swap.value, swap.after + 1, last};
   }
 
-  std::vector<Presence> if_it_stays(const GapDecisions& absence) const {
-    std::vector<Presence> presences;
-    for (const SwapDecision& swap : absence.swaps) {
-      const Tick last = std::min(swap.issue - 1, lifetimes_.of(swap.value).dies);
-      presences.push_back({swap.value, swap.after + 1, last});
-    }
-    return presences;
-  }
-
-  double seconds_away(const GapDecisions& absence) const {
-    double seconds = 0;
-    for (const SwapDecision& swap : absence.swaps) {
-      seconds += clock_.start(std::min(swap.issue, lifetimes_.end())) - clock_.end(swap.after);
-    }
-    return seconds;
+  double seconds_away(const SwapDecision& swap) const {
+    return clock_.start(std::min(swap.issue, lifetimes_.end())) - clock_.end(swap.after);
   }
 
   double shown_seconds(const Intervals& intervals, const GapDecisions& decisions) const {
@@ -226,62 +229,57 @@ class SentinelPlanner {
     return shown;
   }
 
-  // What may leave.
-  std::vector<GapDecisions> find_absences(const Intervals& intervals) const {
-    std::vector<GapDecisions> absences;
+  // What may leave, and how all of it does.
+  std::vector<Absence> find_absences(const Intervals& intervals, GapDecisions& all) const {
+    std::vector<Absence> absences;
     for (const GapGroup& group : groups_) {
-      GapDecisions absence = group.goes_round ? absence_around(intervals, group)
-                                              : absence_over(intervals, group.gaps.front());
-      if (!absence.swaps.empty()) absences.push_back(std::move(absence));
+      Absence absence{static_cast<std::ptrdiff_t>(all.swaps.size()), 0, 0};
+      if (group.goes_round) {
+        leave_around(intervals, group, all);
+      } else {
+        leave_over(intervals, group.gaps.front(), all);
+      }
+      for (auto i = static_cast<std::size_t>(absence.first_swap); i < all.swaps.size(); ++i) {
+        absence.seconds += seconds_away(all.swaps[i]);
+        ++absence.swaps;
+      }
+      if (absence.swaps > 0) absences.push_back(absence);
     }
     return absences;
   }
 
-  // The shortest absence first.
-  std::vector<std::size_t> by_seconds_away(const std::vector<GapDecisions>& absences) const {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < absences.size(); ++i) {
-      order.emplace_back(seconds_away(absences[i]), i);
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<std::size_t> indices;
-    for (const auto& [seconds, i] : order) indices.push_back(i);
-    return indices;
-  }
-
-  GapDecisions absence_over(const Intervals& intervals, const IdleGap& gap) const {
+  void leave_over(const Intervals& intervals, const IdleGap& gap, GapDecisions& decisions) const {
     // Nobody needs it again, and it could as well be gone.
     const bool returns = gap.need <= lifetimes_.end();
     const Tick until = returns ? gap.need : lifetimes_.of(gap.value).dies;
     const std::int32_t next = intervals.of(until);
-    if (next <= intervals.of(gap.after) + 1) return {};
+    if (next <= intervals.of(gap.after) + 1) return;
     const Tick issue = returns ? intervals.start(next - 1) : gap.need;
     // It would be back as soon as it has left.
-    if (issue == gap.after + 1) return {};
-    GapDecisions absence;
-    leave(gap, issue, absence);
-    return absence;
+    if (issue == gap.after + 1) return;
+    leave({gap.value, kHost, gap.after, issue, gap.need}, decisions);
   }
 
   // What lies between the last use of one step and the first of the next one.
-  GapDecisions absence_around(const Intervals& intervals, const GapGroup& group) const {
-    if (intervals.count() <= 1) return {};
+  void leave_around(const Intervals& intervals, const GapGroup& group,
+                    GapDecisions& decisions) const {
+    if (intervals.count() <= 1) return;
     const IdleGap& last = group.gaps.back();
     if (intervals.of(group.gaps.front().need) == 0) {
       // It is needed as soon as the next step begins, and is back for that.
-      return absence_over(intervals, {last.value, last.after, lifetimes_.end()});
+      leave_over(intervals, {last.value, last.after, lifetimes_.end()}, decisions);
+      return;
     }
-    GapDecisions absence;
     for (const IdleGap& gap : group.gaps) {
       const bool returns = gap.need <= lifetimes_.end();
-      leave(gap, returns ? intervals.start(intervals.of(gap.need) - 1) : gap.need, absence);
+      const Tick issue = returns ? intervals.start(intervals.of(gap.need) - 1) : gap.need;
+      leave({gap.value, kHost, gap.after, issue, gap.need}, decisions);
     }
-    return absence;
   }
 
-  void leave(const IdleGap& gap, Tick issue, GapDecisions& absence) const {
-    if (gap.after < 0) absence.starts.push_back({trace_.value(gap.value).storage, kHost});
-    absence.swaps.push_back({gap.value, kHost, gap.after, issue, gap.need});
+  void leave(const SwapDecision& swap, GapDecisions& decisions) const {
+    if (swap.after < 0) decisions.starts.push_back({trace_.value(swap.value).storage, kHost});
+    decisions.swaps.push_back(swap);
   }
 
   // Short-lived values in one pool, others together with those that are used first in the same

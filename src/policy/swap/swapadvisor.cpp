@@ -212,9 +212,7 @@ class SwapAdvisorPlanner {
   Plan swap(const trace::Lifetimes& lifetimes, const TakeRoom& room) const {
     const StepClock clock(problem_, lifetimes.sequence());
     std::vector<GapGroup> gaps = idle_gaps(trace_, lifetimes, may_move_);
-    std::stable_sort(gaps.begin(), gaps.end(), [&](const GapGroup& a, const GapGroup& b) {
-      return idle_seconds(a, lifetimes, clock) < idle_seconds(b, lifetimes, clock);
-    });
+    sort_by_idle_seconds(gaps, lifetimes, clock);
     GapDecisions decisions;
     for (const GapGroup& group : gaps) {
       if (!room(if_it_stays(group, lifetimes))) leave(trace_, group, TierId{0}, decisions);

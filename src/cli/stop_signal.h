@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "cli/exit_code.h"
+
 namespace lowtide::cli {
 
-// While it lives, the first Ctrl-C (or SIGTERM) is only noted, so that the step can be finished; a
-// second one ends the process at once. One at a time.
+// While it lives, the first Ctrl-C (or SIGTERM) is only noted, so that a step can be finished, or
+// what a search has found so far be kept; a second one ends the process at once. One at a time.
 class StopSignal {
  public:
   StopSignal();
@@ -15,5 +17,8 @@ class StopSignal {
 
   static bool came();
 };
+
+// That the user stopped it, if so, else `code`.
+ExitCode unless_stopped(ExitCode code);
 
 }  // namespace lowtide::cli

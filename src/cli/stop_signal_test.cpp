@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
-#include "cli/torch/stop_signal.h"
+#include "cli/stop_signal.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Lowtide Authors
 // SPDX-License-Identifier: MIT
-#include "cli/torch/stop_signal.h"
+#include "cli/stop_signal.h"
 
 #include <array>
 #include <csignal>
@@ -30,5 +30,9 @@ StopSignal::~StopSignal() {
 }
 
 bool StopSignal::came() { return has_come != 0; }
+
+ExitCode unless_stopped(ExitCode code) {
+  return StopSignal::came() ? ExitCode::kInterrupted : code;
+}
 
 }  // namespace lowtide::cli
