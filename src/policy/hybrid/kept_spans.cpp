@@ -43,6 +43,7 @@ KeptSpans::KeptSpans(const TideStep& step, double host_share, const std::vector<
       is_impossible_(replays_.size(), false),
       is_dirty_(replays_.size(), false),
       bytes_(replays_.size()),
+      kept_blocks_(replays_.size(), step.trace.values().size()),
       seen_(step.trace.ops().size(), 0),
       last_reader_(step.trace.values().size()),
       within_(step.trace.values().size()),
@@ -255,8 +256,18 @@ void KeptSpans::remove_span(ValueId value, Tick from, Tick to) {
     spans.erase(span);
   }
   bytes_.add(from + 1, to, -bytes_of(value));
+  note_removed(value, from, to);
   mark_dirty(from);
   mark_dirty(to);
+}
+
+void KeptSpans::note_removed(ValueId value, Tick from, Tick to) {
+  kept_blocks_.remove(value, from + 1, to);
+  const Tick first = kept_blocks_.block_begin(from + 1);
+  const Tick last = kept_blocks_.block_end(to);
+  for (const Span& span : spans_[value.slot()]) {
+    kept_blocks_.add(value, std::max(span.from + 1, first), std::min(span.to, last));
+  }
 }
 
 void KeptSpans::add_span(ValueId value, Tick from, Tick to) {
@@ -281,6 +292,7 @@ void KeptSpans::add_span(ValueId value, Tick from, Tick to) {
     }
   }
   bytes_.add(from + 1, to, bytes_of(value));
+  if (can_change(value)) kept_blocks_.add(value, from + 1, to);
   mark_dirty(from);
   mark_dirty(to);
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "policy/hybrid/kept_blocks.h"
 #include "policy/hybrid/tick_bytes.h"
 #include "policy/hybrid/tide_step.h"
 
@@ -88,6 +89,10 @@ class KeptSpans {
   const std::vector<trace::Tick>& replays(trace::Tick tick) const {
     return replays_[static_cast<std::size_t>(tick)];
   }
+  // Fills `values` with those that may be let go of and are kept into this tick or one close to it.
+  void list_kept_near(trace::Tick tick, std::vector<ValueId>& values) const {
+    kept_blocks_.list(tick, values);
+  }
   // Whether the op of this tick reads it, or the end of the step wants it.
   bool is_read_by_op(ValueId value, trace::Tick tick) const;
   // The same, or a replay of this tick reads it.
@@ -132,6 +137,7 @@ class KeptSpans {
   void add_span(ValueId value, trace::Tick from, trace::Tick to);
   void change_left(AwayValue& away, trace::Tick left);
   void change_issue(AwayValue& away, trace::Tick issue);
+  void note_removed(ValueId value, trace::Tick from, trace::Tick to);
   void mark_dirty(trace::Tick tick);
   void rebuild_dirty();
   void rebuild(trace::Tick tick);
@@ -169,6 +175,8 @@ class KeptSpans {
   std::vector<bool> is_dirty_;
   std::vector<trace::Tick> dirty_;
   TickBytes bytes_;
+  // Of values that can change.
+  KeptBlocks kept_blocks_;
   double replay_seconds_ = 0;
   std::int64_t impossible_ticks_ = 0;
   std::int64_t work_ = 0;

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "policy/hybrid/kept_spans.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "policy/hybrid/spans_plan.h"
 #include "sim/test_step.h"
 
@@ -132,6 +135,55 @@ TEST(KeptSpans, GapsLieBetweenUsesByOpsAndReplays) {
   chain.spans.let_go(chain.test.value("b.0"), 2, 4);
   chain.spans.settle();
   EXPECT_EQ(chain.spans.gap_around(a, 3)->to, 4) << "b is made from it";
+}
+
+// A chain of forty values, read once more on the way back: ticks in several blocks.
+std::string long_chain() {
+  std::string storages = "storage w 1 parameter start end\nstorage g 1 activation end\n";
+  std::string ops;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    storages += "storage " + name + " 10 activation\n";
+    ops += "op f" + std::to_string(i) +
+           " forward device=1 : " + (i == 0 ? "w" : "a" + std::to_string(i - 1)) + " -> " + name +
+           "\n";
+  }
+  ops += "op b39 backward : a39 -> g\n";
+  for (int i = 38; i >= 0; --i) {
+    ops += "op b" + std::to_string(i) + " backward : a" + std::to_string(i) + " g -> g\n";
+  }
+  return storages + ops;
+}
+
+TEST(KeptSpans, WhateverIsKeptIsListedNearItsTicksAndNothingThatIsKeptNowhere) {
+  Spans chain(long_chain());
+  base::Random random(1);
+  const auto check = [&] {
+    std::vector<ValueId> listed;
+    for (Tick tick = 0; tick <= chain.step.lifetimes.end(); ++tick) {
+      chain.spans.list_kept_near(tick, listed);
+      for (std::size_t i = 0; i < chain.step.trace.values().size(); ++i) {
+        const auto value = make_id<ValueId>(i);
+        const bool is_listed = std::find(listed.begin(), listed.end(), value) != listed.end();
+        if (chain.spans.can_change(value) && chain.spans.is_kept_into(value, tick)) {
+          ASSERT_TRUE(is_listed) << "value " << i << " tick " << tick;
+        }
+        if (is_listed) ASSERT_FALSE(chain.spans.spans(value).empty()) << "value " << i;
+      }
+    }
+  };
+  check();
+  for (int i = 0; i < 100; ++i) {
+    const auto tick = static_cast<Tick>(random.below(80));
+    const ValueId value = chain.test.value("a" + std::to_string(random.below(40)) + ".0");
+    const std::optional<KeptSpans::Gap> gap = chain.spans.gap_around(value, tick);
+    if (gap) chain.spans.let_go(value, gap->from, gap->to);
+    chain.spans.settle();
+    if (random.below(3) == 0) chain.spans.undo_to(random.below(chain.spans.changes() + 1));
+    check();
+  }
+  chain.spans.undo_to(0);
+  check();
 }
 
 // a is away from tick 2 to tick 5; its bytes are gone in the ticks 3 and 4.

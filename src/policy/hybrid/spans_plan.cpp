@@ -182,6 +182,12 @@ class Follower {
   std::vector<std::vector<KeptSpans::Span>> spans_;
 };
 
+void take_over(ValueId value, const std::vector<KeptSpans::Span>& kept, KeptSpans& spans) {
+  const std::vector<KeptSpans::Span> plain = spans.spans(value);
+  for (const KeptSpans::Span& span : plain) spans.let_go(value, span.from, span.to);
+  for (const KeptSpans::Span& span : kept) spans.keep(value, span.from, span.to);
+}
+
 }  // namespace
 
 std::vector<Action> actions_of(const TideStep& step, const KeptSpans& spans) {
@@ -206,13 +212,20 @@ std::vector<Action> actions_of(const TideStep& step, const KeptSpans& spans) {
 
 void follow_plan(const TideStep& step, const Plan& plan, KeptSpans& spans) {
   const std::vector<std::vector<KeptSpans::Span>> kept = Follower(step, plan).follow();
-  // First what is let go of: what is kept past its death may begin with a replay.
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto value = make_id<ValueId>(i);
-    if (!spans.can_change(value)) continue;
-    const std::vector<KeptSpans::Span> plain = spans.spans(value);
-    for (const KeptSpans::Span& span : plain) spans.let_go(value, span.from, span.to);
-    for (const KeptSpans::Span& span : kept[i]) spans.keep(value, span.from, span.to);
+    if (spans.can_change(value)) take_over(value, kept[i], spans);
+  }
+  spans.settle();
+  spans.trim();
+}
+
+void follow_spans(const TideStep& step, const KeptSpans& others, KeptSpans& spans) {
+  for (std::size_t i = 0; i < step.trace.values().size(); ++i) {
+    const auto value = make_id<ValueId>(i);
+    if (others.can_change(value) && spans.can_change(value)) {
+      take_over(value, others.spans(value), spans);
+    }
   }
   spans.settle();
   spans.trim();

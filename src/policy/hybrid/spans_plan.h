@@ -19,4 +19,8 @@ std::vector<Action> actions_of(const TideStep& step, const KeptSpans& spans);
 // and verify() accepts it.
 void follow_plan(const TideStep& step, const Plan& plan, KeptSpans& spans);
 
+// Has the spans keep values as others of the same step do, but for those that either has away.
+// Requires: the spans are those of the plain step.
+void follow_spans(const TideStep& step, const KeptSpans& others, KeptSpans& spans);
+
 }  // namespace lowtide::policy

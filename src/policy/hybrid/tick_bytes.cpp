@@ -63,13 +63,44 @@ std::int64_t TickBytes::max(Tick first, Tick last) const {
   return largest;
 }
 
+bool TickBytes::is_above(std::int64_t bytes, Tick first, Tick last) const {
+  if (first > last) return false;
+  const auto from = static_cast<std::size_t>(first);
+  const auto to = static_cast<std::size_t>(last);
+  // Most answers come from a whole block.
+  const std::size_t begin = (from + kBlock - 1) / kBlock;
+  const std::size_t end = (to + 1) / kBlock;
+  for (std::size_t block = begin; block < end; ++block) {
+    if (largest_[block] > bytes) return true;
+  }
+  const auto is_part_above = [&](std::size_t block, std::size_t i, std::size_t last_tick) {
+    if (largest_[block] <= bytes) return false;
+    for (; i <= last_tick; ++i) {
+      if (shared_[block] + own_[i] > bytes) return true;
+    }
+    return false;
+  };
+  const std::size_t first_end = std::min(to, from / kBlock * kBlock + kBlock - 1);
+  if (is_part_above(from / kBlock, from, first_end)) return true;
+  return from / kBlock != to / kBlock && is_part_above(to / kBlock, to / kBlock * kBlock, to);
+}
+
 void TickBytes::count_above(std::int64_t bytes, std::vector<std::int32_t>& counts) const {
   counts.resize(ticks_ + 1);
   std::int32_t count = 0;
-  for (std::size_t tick = 0; tick < ticks_; ++tick) {
-    counts[tick] = count;
-    const std::size_t block = tick / kBlock;
-    if (largest_[block] > bytes && shared_[block] + own_[tick] > bytes) ++count;
+  for (std::size_t block = 0; block < largest_.size(); ++block) {
+    const std::size_t begin = block * kBlock;
+    const std::size_t end = std::min(begin + kBlock, ticks_);
+    if (largest_[block] <= bytes) {
+      std::fill(counts.begin() + static_cast<std::ptrdiff_t>(begin),
+                counts.begin() + static_cast<std::ptrdiff_t>(end), count);
+      continue;
+    }
+    const std::int64_t most = bytes - shared_[block];
+    for (std::size_t tick = begin; tick < end; ++tick) {
+      counts[tick] = count;
+      count += static_cast<std::int32_t>(own_[tick] > most);
+    }
   }
   counts[ticks_] = count;
 }

@@ -23,6 +23,8 @@ class TickBytes {
   // The first tick that holds max().
   trace::Tick argmax() const;
   std::int64_t max(trace::Tick first, trace::Tick last) const;
+  // Whether any of those ticks holds more than `bytes`; false if first > last.
+  bool is_above(std::int64_t bytes, trace::Tick first, trace::Tick last) const;
   // Fills `counts` with how many ticks before each tick, and before the end, hold more than
   // `bytes`.
   void count_above(std::int64_t bytes, std::vector<std::int32_t>& counts) const;

@@ -34,10 +34,16 @@ TEST(TickBytes, AnswersAsARowOfNumbersDoes) {
       ASSERT_EQ(bytes.max(first, last),
                 std::max<std::int64_t>(
                     0, *std::max_element(plain.begin() + first, plain.begin() + last + 1)));
+      const auto is_above = [](std::int64_t here) { return here > 10; };
+      ASSERT_EQ(bytes.is_above(10, first, last),
+                std::any_of(plain.begin() + first, plain.begin() + last + 1, is_above));
       std::vector<std::int32_t> counts;
       bytes.count_above(10, counts);
-      ASSERT_EQ(counts.back(), std::count_if(plain.begin(), plain.end(),
-                                             [](std::int64_t here) { return here > 10; }));
+      ASSERT_EQ(counts.size(), ticks + 1);
+      for (std::size_t tick = 0; tick <= ticks; ++tick) {
+        ASSERT_EQ(counts[tick],
+                  std::count_if(plain.begin(), plain.begin() + static_cast<Tick>(tick), is_above));
+      }
     }
   }
 }
@@ -46,6 +52,7 @@ TEST(TickBytes, AnEmptyStretchChangesNothing) {
   TickBytes bytes(3);
   bytes.add(2, 1, 5);
   EXPECT_EQ(bytes.max(), 0);
+  EXPECT_FALSE(bytes.is_above(-1, 2, 1));
 }
 
 }  // namespace

@@ -12,19 +12,21 @@
 // 3. Tries. How both weigh values is varied at random, from a seed and for a fixed number of
 //    tries, and the simulator says which plan is best, on links slower than the machine's
 //    (tide_search).
-// 4. Polish. The best of them, the best plan of the floor, and swaps alone are seeds of a large
-//    neighbourhood search over the spans of ticks in which values are kept: every change's bytes,
-//    replays and dropped ancestors are counted exactly, tick by tick (kept_spans, tide_refine,
-//    tide_polish). Of a step of a few ops all replays are tried (small_step).
+// 4. Polish. The best of them, the best plan of the floor, and swaps alone, or what is cheapest to
+//    let go of tick by tick, are seeds of a large neighbourhood search over the spans of ticks in
+//    which values are kept: every change's bytes, replays and dropped ancestors are counted
+//    exactly, tick by tick (kept_spans, tide_refine, tide_polish). Of the seed that comes furthest
+//    the swaps are varied too (swap_variation). Of a step of a few ops all replays are tried
+//    (small_step).
 // 5. Floor. Every other executable policy plans too, autotm where there is a solver and slow ones
 //    only if asked for, and the quickest plan of all is taken (tide_floor).
 // 6. Last resort. Where all of that is refused, the first plan of those that were not asked, copies
 //    that show before replays that do not end; checkmate is never asked here.
 //
 // Limits: where HiGHS is there the plan may be another one than where it is not. Only one gap of a
-// value is swapped, to the first tier, and the polish takes the swaps as they are, but for putting
-// off fetches. Nothing is proved about the distance from the best plan. Each op is replayed at most
-// once before an op by the polish.
+// value is swapped, to the first tier; a move of the polish takes the swaps as they are, but for
+// putting off fetches. Nothing is proved about the distance from the best plan. Each op is replayed
+// at most once before an op by the polish.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -11,6 +11,7 @@
 #include "lowtide/simulate.h"
 #include "policy/hybrid/kept_spans.h"
 #include "policy/hybrid/spans_plan.h"
+#include "policy/hybrid/swap_variation.h"
 #include "policy/hybrid/tide_refine.h"
 #include "sim/simulation.h"
 
@@ -20,12 +21,19 @@ using trace::Tick;
 
 namespace {
 
-// In each round the seeds that came furthest so far share a part of the work.
+// In each round the seeds that came furthest so far share a part of the work. Of those that swap
+// the swaps may be varied instead.
 struct Round {
   std::size_t seeds;
   double work_share;
+  bool varies_swaps = false;
 };
-constexpr std::array<Round, 3> kRounds{{{100, 0.25}, {3, 0.25}, {1, 0.5}}};
+constexpr std::array<Round, 3> kRounds{{{100, 0.25}, {3, 0.25}, {1, 0.5, true}}};
+
+// So many other sets of swaps are tried, one after another: fewer in a longer step, since each has
+// to be set up and simulated.
+constexpr std::size_t kMostVariations = 32;
+constexpr std::size_t kOpsOfAllVariations = 50'000;
 
 // Whether spans can say what the plan does.
 bool can_follow(const Plan& plan) {
@@ -49,17 +57,23 @@ bool can_follow(const Plan& plan) {
 }  // namespace
 
 struct TidePolisher::Seed {
-  Seed(const TideStep& step, double host_share, const std::vector<AwayValue>& away,
-       std::uint64_t random_seed)
-      : spans(step, host_share, away), refiner(step, spans, random_seed) {}
+  Seed(const TideStep& step, const SwapWishes& swap_wishes, double share,
+       const std::vector<AwayValue>& away, std::uint64_t random_seed)
+      : wishes(swap_wishes),
+        host_share(share),
+        spans(step, share, away),
+        refiner(step, spans, random_seed) {}
 
+  SwapWishes wishes;
+  double host_share;
+  double coverage_power = 0.5;
   KeptSpans spans;
   TideRefiner refiner;
   double best_seconds = std::numeric_limits<double>::infinity();
 };
 
 TidePolisher::TidePolisher(const Problem& problem, const TideStep& step, std::uint64_t seed)
-    : problem_(problem), step_(step), random_seed_(seed), digest_(digest(*problem.trace)) {}
+    : problem_(problem), step_(step), random_(seed), digest_(digest(*problem.trace)) {}
 
 TidePolisher::~TidePolisher() = default;
 
@@ -87,13 +101,16 @@ std::vector<AwayValue> TidePolisher::away_values(const Plan& plan) const {
   return away;
 }
 
-void TidePolisher::add_plan(const Plan& plan, double host_share) {
+void TidePolisher::add_plan(const Plan& plan, const SwapWishes& wishes, double host_share) {
   if (!can_follow(plan)) return;
-  seeds_.push_back(std::make_unique<Seed>(step_, host_share, away_values(plan), random_seed_));
+  seeds_.push_back(
+      std::make_unique<Seed>(step_, wishes, host_share, away_values(plan), random_.next()));
   follow_plan(step_, plan, seeds_.back()->spans);
 }
 
-void TidePolisher::add_swaps(std::vector<SwapDecision> swaps, double host_share) {
+// What is swapped by those wishes, with when it will have left.
+std::vector<AwayValue> TidePolisher::planned_away(const SwapWishes& wishes) const {
+  std::vector<SwapDecision> swaps = choose_swaps(step_, wishes);
   std::stable_sort(swaps.begin(), swaps.end(),
                    [](const SwapDecision& a, const SwapDecision& b) { return a.after < b.after; });
   std::vector<AwayValue> away;
@@ -105,14 +122,23 @@ void TidePolisher::add_swaps(std::vector<SwapDecision> swaps, double host_share)
     const Tick left = step_.clock.first_starting_from(lane_free_seconds) - 1;
     away.push_back({swap.value, swap.tier, swap.after, left, swap.issue, swap.need});
   }
-  seeds_.push_back(std::make_unique<Seed>(step_, host_share, away, random_seed_));
+  return away;
+}
+
+void TidePolisher::add_swaps(const SwapWishes& wishes, double host_share, double coverage_power) {
+  seeds_.push_back(
+      std::make_unique<Seed>(step_, wishes, host_share, planned_away(wishes), random_.next()));
+  seeds_.back()->coverage_power = coverage_power;
+}
+
+bool TidePolisher::make_fit(Seed& seed, std::int64_t work) {
+  return seed.spans.is_possible() && seed.refiner.make_fit(work, seed.coverage_power);
 }
 
 std::optional<TimedPlan> TidePolisher::polish(std::optional<TimedPlan> best, std::int64_t work) {
   const std::int64_t work_to_fit = work / static_cast<std::int64_t>(2 * seeds_.size() + 1);
   const auto fits = [&](const std::unique_ptr<Seed>& seed) {
-    return !problem_.is_stopped() && seed->spans.is_possible() &&
-           seed->refiner.make_fit(work_to_fit);
+    return !problem_.is_stopped() && make_fit(*seed, work_to_fit);
   };
   seeds_.erase(std::stable_partition(seeds_.begin(), seeds_.end(), fits), seeds_.end());
   for (const Round& round : kRounds) {
@@ -120,13 +146,35 @@ std::optional<TimedPlan> TidePolisher::polish(std::optional<TimedPlan> best, std
       return a->best_seconds < b->best_seconds;
     });
     seeds_.resize(std::min(seeds_.size(), round.seeds));
-    for (const std::unique_ptr<Seed>& seed : seeds_) {
+    for (std::unique_ptr<Seed>& seed : seeds_) {
       if (problem_.is_stopped()) return best;
       const double share = round.work_share / static_cast<double>(seeds_.size());
-      refine(*seed, static_cast<std::int64_t>(share * static_cast<double>(work)), best);
+      const auto seed_work = static_cast<std::int64_t>(share * static_cast<double>(work));
+      if (round.varies_swaps) {
+        vary_swaps(seed, seed_work, best);
+      } else {
+        refine(*seed, seed_work, best);
+      }
     }
   }
   return best;
+}
+
+void TidePolisher::vary_swaps(std::unique_ptr<Seed>& seed, std::int64_t work,
+                              std::optional<TimedPlan>& best) {
+  const std::size_t variations =
+      std::min(kMostVariations, kOpsOfAllVariations / (step_.trace.ops().size() + 1));
+  if (variations == 0 || seed->wishes.link_share <= 0) return refine(*seed, work, best);
+  const std::int64_t share = work / static_cast<std::int64_t>(variations);
+  for (std::size_t i = 0; i < variations && !problem_.is_stopped(); ++i) {
+    const SwapWishes wishes = vary_wishes(step_, seed->spans, seed->wishes, random_);
+    auto other = std::make_unique<Seed>(step_, wishes, seed->host_share, planned_away(wishes),
+                                        random_.next());
+    follow_spans(step_, seed->spans, other->spans);
+    if (!make_fit(*other, share)) continue;
+    refine(*other, share, best);
+    if (other->best_seconds < seed->best_seconds) seed = std::move(other);
+  }
 }
 
 void TidePolisher::refine(Seed& seed, std::int64_t work, std::optional<TimedPlan>& best) {

@@ -11,20 +11,27 @@ namespace {
 
 using trace::Tick;
 
-// Of many values that could go, so many are priced: fewer in some moves, for variety.
+// Of many values that could go, so many are priced: fewer in some moves, for variety; more while a
+// seed is made to fit.
 constexpr std::size_t kLeastPriced = 8;
-constexpr std::size_t kMostPriced = 64;
+constexpr std::size_t kMostPriced = 32;
+constexpr std::size_t kPricedAtFirst = 256;
 constexpr double kFree = 1e-9;
-// One move keeps up to e^2.5 = 12 values again: more take longer and succeed less often.
-constexpr double kLogMostKept = 2.5;
+// One move keeps up to e^1.5 + 1 = 5 values again, mostly two: more take longer and succeed less
+// often.
+constexpr double kLogMostKept = 1.5;
 // Prices count up to e^2 times more or less than they are, mostly a good deal less than that.
 constexpr double kMostNoise = 2;
-// How much dearer than the best so far a state may be at first; in the end it may not.
+// How much dearer than the best so far a state may be: less and less, and after so many moves for
+// each replay as much again.
 constexpr double kTolerance = 0.005;
+constexpr std::size_t kMovesPerReplay = 50;
 // While it is being lowered it may be dearer than in the end, when what fits is kept again.
 constexpr double kSlack = 1.1;
-// So many moves for each replay without anything better, and there is nothing to be found.
-constexpr std::size_t kPatience = 50;
+// So many moves for each pair of replays without anything better, and there is nothing to be found.
+constexpr std::size_t kPatience = 10;
+// What was kept again for nothing is not tried for up to so many moves.
+constexpr std::uint64_t kMostMovesUseless = 50;
 // By how much less counts as less.
 constexpr double kBetter = 1 - 1e-9;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -32,13 +39,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 }  // namespace
 
 TideRefiner::TideRefiner(const TideStep& step, KeptSpans& spans, std::uint64_t seed)
-    : step_(step), spans_(spans), random_(seed) {
-  for (std::size_t i = 0; i < step.trace.values().size(); ++i) {
-    const auto value = make_id<ValueId>(i);
-    if (spans.can_change(value) && step.costs.value(value) >= step.small_bytes) {
-      candidates_.push_back(value);
-    }
-  }
+    : step_(step), spans_(spans), random_(seed), useless_until_(step.trace.values().size(), 0) {
   for (const AwayValue& away : spans.away()) first_issue_.push_back(away.issue);
 }
 
@@ -66,19 +67,23 @@ double TideRefiner::gain(ValueId value, const KeptSpans::Gap& gap, std::int64_t 
 }
 
 std::optional<TideRefiner::Choice> TideRefiner::choose(Tick tick, std::int64_t over) {
-  std::vector<Choice> idle;
-  spans_.bytes().count_above(step_.problem.budget_bytes, full_before_);
-  work_ += static_cast<std::int64_t>(candidates_.size()) + step_.lifetimes.end() / 8;
-  for (const ValueId value : candidates_) {
-    const std::optional<KeptSpans::Gap> gap = spans_.gap_around(value, tick);
-    if (gap) idle.push_back({value, *gap});
-  }
-  while (idle.size() > priced_) {
-    std::swap(idle[random_.below(idle.size())], idle.back());
-    idle.pop_back();
-  }
   std::optional<Choice> best;
-  for (const Choice& choice : idle) consider(best, choice.value, choice.gap, over);
+  if (coverage_power_ != 0) {
+    spans_.bytes().count_above(step_.problem.budget_bytes, full_before_);
+    work_ += step_.lifetimes.end() / 32;
+  }
+  spans_.list_kept_near(tick, kept_);
+  work_ += static_cast<std::int64_t>(kept_.size()) / 4;
+  for (std::size_t priced = 0; priced < priced_ && !kept_.empty();) {
+    std::swap(kept_[random_.below(kept_.size())], kept_.back());
+    const ValueId value = kept_.back();
+    kept_.pop_back();
+    if (step_.costs.value(value) < step_.small_bytes) continue;
+    const std::optional<KeptSpans::Gap> gap = spans_.gap_around(value, tick);
+    if (!gap) continue;
+    consider(best, value, *gap, over);
+    ++priced;
+  }
   consider_copies(best, tick, over);
   if (best) return best;
   // What the replays of the tick use themselves, and nobody after them for a while.
@@ -171,59 +176,70 @@ bool TideRefiner::lower(double most_seconds) {
   return true;
 }
 
-bool TideRefiner::make_fit(std::int64_t most_work) {
+bool TideRefiner::make_fit(std::int64_t most_work, double coverage_power) {
+  coverage_power_ = coverage_power;
+  priced_ = kPricedAtFirst;
   most_work_ = work() + most_work;
   const bool fits = lower(kNoLimit);
   most_work_ = std::numeric_limits<std::int64_t>::max();
   return fits;
 }
 
-// What is replayed, with the results that it is replayed for.
-void TideRefiner::list_replayed() {
+// What is replayed, with the results that it is replayed for; or only what would fit if it were
+// kept.
+void TideRefiner::list_replayed(bool only_what_fits) {
   replayed_.clear();
-  work_ += step_.lifetimes.end() / 4;
+  work_ += step_.lifetimes.end() / 16;
   for (Tick tick = 0; tick <= step_.lifetimes.end(); ++tick) {
     for (const Tick replayed : spans_.replays(tick)) {
       const OpId op = step_.lifetimes.op_at(replayed);
-      const double seconds = step_.replay_seconds(op, 0);
+      ++work_;
       for (const Use& write : step_.trace.writes(op)) {
         if (write.side_effect || !spans_.can_change(write.value)) continue;
-        if (spans_.is_kept_into(write.value, tick) || !spans_.is_used(write.value, tick)) continue;
-        replayed_.push_back({write.value, tick, seconds});
+        if (spans_.is_kept_into(write.value, tick)) continue;
+        if (only_what_fits && (is_useless(write.value) || !would_fit(write.value, tick))) continue;
+        if (!spans_.is_used(write.value, tick)) continue;
+        replayed_.push_back({write.value, tick, step_.replay_seconds(op, 0)});
       }
     }
   }
-  listed_ = replayed_.size();
+}
+
+bool TideRefiner::would_fit(ValueId value, Tick tick) const {
+  const std::int64_t most = step_.problem.budget_bytes - step_.costs.value(value);
+  return !spans_.bytes().is_above(most, spans_.last_there(value, tick) + 1, tick - 1);
 }
 
 // Keeps a value from where it was there last up to a tick that replays it.
-bool TideRefiner::keep_again(const Replayed& replayed, bool only_if_it_fits) {
+void TideRefiner::keep_again(const Replayed& replayed) {
   const auto [value, tick, worth] = replayed;
-  if (spans_.is_kept_into(value, tick) || !spans_.is_used(value, tick)) return false;
-  const Tick from = spans_.last_there(value, tick);
-  if (!only_if_it_fits) {
-    spans_.keep(value, from, tick);
-    spans_.settle();
-    return true;
-  }
-  const std::int64_t bytes = step_.costs.value(value);
-  if (from + 1 < tick &&
-      spans_.bytes().max(from + 1, tick - 1) + bytes > step_.problem.budget_bytes) {
-    return false;
-  }
+  if (spans_.is_kept_into(value, tick) || !spans_.is_used(value, tick)) return;
+  spans_.keep(value, spans_.last_there(value, tick), tick);
+  spans_.settle();
+}
+
+// The same if it fits and helps.
+void TideRefiner::keep_if_it_helps(const Replayed& replayed) {
+  if (spans_.is_kept_into(replayed.value, replayed.tick)) return;
+  if (!would_fit(replayed.value, replayed.tick)) return;
   const std::size_t before = spans_.changes();
   const double seconds = spans_.replay_seconds();
-  spans_.keep(value, from, tick);
-  spans_.settle();
-  if (fits() && spans_.replay_seconds() <= seconds) return true;
+  keep_again(replayed);
+  if (fits() && spans_.replay_seconds() < seconds) return;
   spans_.undo_to(before);
-  return false;
+  useless_until_[replayed.value.slot()] =
+      moves_ + static_cast<std::int64_t>(random_.below(kMostMovesUseless));
 }
 
 // Some that are close to one of them: in when they are replayed, in when they are made, or
 // anywhere.
 void TideRefiner::keep_some_again() {
-  list_replayed();
+  if (!is_listed_) {
+    list_replayed(false);
+    all_replayed_ = replayed_;
+    is_listed_ = true;
+  }
+  replayed_ = all_replayed_;
   if (replayed_.empty()) return;
   const auto pick = replayed_[random_.below(replayed_.size())];
   const auto how = random_.below(3);
@@ -231,7 +247,8 @@ void TideRefiner::keep_some_again() {
     if (how == 0) return std::abs(replayed.tick - pick.tick);
     return std::abs(step_.lifetimes.of(replayed.value).born - step_.lifetimes.of(pick.value).born);
   };
-  const auto most = static_cast<std::size_t>(std::exp(kLogMostKept * random_.uniform()) + 1);
+  const double share_of_most = std::pow(random_.uniform(), 2);
+  const auto most = static_cast<std::size_t>(std::exp(kLogMostKept * share_of_most) + 1);
   const double share = how == 2 ? static_cast<double>(most) / static_cast<double>(replayed_.size())
                                 : 0.3 + 0.7 * random_.uniform();
   for (Replayed& replayed : replayed_) {
@@ -245,45 +262,60 @@ void TideRefiner::keep_some_again() {
   while (!replayed_.empty() && replayed_.back().worth == kNoLimit) replayed_.pop_back();
   std::stable_sort(replayed_.begin(), replayed_.end(),
                    [](const Replayed& a, const Replayed& b) { return a.tick < b.tick; });
-  for (const Replayed& replayed : replayed_) keep_again(replayed, false);
+  for (const Replayed& replayed : replayed_) keep_again(replayed);
 }
 
 void TideRefiner::keep_what_fits() {
-  list_replayed();
+  list_replayed(true);
   for (Replayed& replayed : replayed_) replayed.worth *= noise();
   std::stable_sort(replayed_.begin(), replayed_.end(),
                    [](const Replayed& a, const Replayed& b) { return a.worth > b.worth; });
   work_ += 4 * static_cast<std::int64_t>(replayed_.size());
-  for (const Replayed& replayed : replayed_) keep_again(replayed, true);
+  for (const Replayed& replayed : replayed_) keep_if_it_helps(replayed);
   fetch_early_what_fits();
+}
+
+// Falls from the whole of it to nothing, again and again.
+double TideRefiner::tolerance() {
+  const std::size_t cycle = kMovesPerReplay * (all_replayed_.size() + 1);
+  const std::size_t moves = static_cast<std::size_t>(moves_) % cycle;
+  const double left = 1 - static_cast<double>(moves) / static_cast<double>(cycle);
+  return kTolerance * left * random_.uniform();
 }
 
 void TideRefiner::refine(std::int64_t more_work, const std::function<void()>& better) {
   spans_.commit();
   keep_what_fits();
   spans_.commit();
-  const std::int64_t first = work();
+  is_listed_ = false;
+  const std::int64_t last = work() + more_work;
   double best = spans_.replay_seconds();
   better();
+  // What has changed since the best, up to the state that moves begin with.
+  std::size_t accepted = 0;
   std::size_t moves_since_better = 0;
-  while (work() - first < more_work && spans_.replay_seconds() > 0 && !step_.problem.is_stopped()) {
-    if (++moves_since_better > kPatience * (listed_ + 1)) return;
-    const double left = 1 - static_cast<double>(work() - first) / static_cast<double>(more_work);
-    const double tolerated = best * (1 + kTolerance * left * random_.uniform());
-    if (!move(std::max(spans_.replay_seconds(), tolerated))) {
-      spans_.undo_to(0);
+  while (work() < last && spans_.replay_seconds() > 0 && !step_.problem.is_stopped()) {
+    const std::size_t replays = all_replayed_.size() + 1;
+    if (++moves_since_better > kPatience * replays * replays) break;
+    if (!move(std::max(spans_.replay_seconds(), best * (1 + tolerance())))) {
+      spans_.undo_to(accepted);
       continue;
     }
+    is_listed_ = false;
+    accepted = spans_.changes();
+    if (spans_.replay_seconds() >= best * kBetter) continue;
+    best = spans_.replay_seconds();
+    moves_since_better = 0;
+    accepted = 0;
     spans_.commit();
-    if (spans_.replay_seconds() < best * kBetter) {
-      best = spans_.replay_seconds();
-      moves_since_better = 0;
-      better();
-    }
+    better();
   }
+  spans_.undo_to(0);
+  is_listed_ = false;
 }
 
 bool TideRefiner::move(double most_seconds) {
+  ++moves_;
   noise_ = kMostNoise * std::pow(random_.uniform(), 2);
   coverage_power_ = 0.5 * static_cast<double>(random_.below(3));
   priced_ = kLeastPriced + random_.below(kMostPriced - kLeastPriced + 1);

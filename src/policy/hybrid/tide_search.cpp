@@ -70,7 +70,7 @@ class Search {
         random_(options.seed),
         seed_(options.seed) {
     first_.weights.may_replay = options.may_recompute;
-    if (!options.may_swap) first_.wishes.link_share = 0;
+    if (!options.may_swap || problem.machine.tiers.empty()) first_.wishes.link_share = 0;
     if (step_.is_host_bound()) first_.weights.host_share = 1;
     const auto ops = static_cast<double>(problem.trace->ops().size());
     tries_ = std::clamp(static_cast<std::int64_t>(options.tries * 1000 / (ops + 1)), kLeastTries,
@@ -154,19 +154,18 @@ class Search {
     }
   }
 
-  // Makes the best plan so far better, and others that begin with swaps alone.
+  // Makes the best plan so far better, and others that begin with swaps or nothing.
   std::optional<TimedPlan> polish(const Plan* other) {
     TidePolisher polisher(cautious_, step_, seed_);
     std::optional<TimedPlan> best;
     if (best_) {
-      polisher.add_plan(best_->plan, best_->guess.weights.host_share);
+      polisher.add_plan(best_->plan, best_->guess.wishes, best_->guess.weights.host_share);
       best = TimedPlan{best_->plan, best_->seconds};
     }
     // It makes up for what it lets go of by replays.
     if (!first_.weights.may_replay) return best;
-    if (other != nullptr) polisher.add_plan(*other, first_.weights.host_share);
-    const bool may_do_both = first_.wishes.link_share > 0 && first_.weights.may_replay;
-    if (may_do_both && step_.trace.ops().size() <= kMostOpsForSwapSeeds) add_swap_seeds(polisher);
+    if (other != nullptr) polisher.add_plan(*other, first_.wishes, first_.weights.host_share);
+    if (step_.trace.ops().size() <= kMostOpsForSwapSeeds) add_seeds(polisher);
     return polisher.polish(std::move(best), work_);
   }
 
@@ -186,14 +185,20 @@ class Search {
   }
 
   // How much is swapped, and of what, is the hardest to change afterwards, so that much is tried.
-  void add_swap_seeds(TidePolisher& polisher) const {
+  void add_seeds(TidePolisher& polisher) const {
+    if (first_.wishes.link_share == 0) {
+      for (const double coverage_power : {0.0, 1.0}) {
+        polisher.add_swaps(first_.wishes, first_.weights.host_share, coverage_power);
+      }
+      return;
+    }
     for (const double source_price : {1.0, 0.1}) {
       for (const double share : {1.5, 1.2, 1.0, 0.8, 0.6}) {
         if (step_.problem.is_stopped()) return;
         SwapWishes wishes = first_.wishes;
         wishes.link_share *= share;
         wishes.source_price *= source_price;
-        polisher.add_swaps(choose_swaps(step_, wishes), first_.weights.host_share);
+        polisher.add_swaps(wishes, first_.weights.host_share, 0.5);
       }
     }
   }
