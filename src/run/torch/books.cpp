@@ -520,20 +520,4 @@ std::vector<Cell*> Books::cells(Lock&) {
   return all;
 }
 
-std::int64_t Books::record_held_bytes(const Lock&) const {
-  std::int64_t bytes = 0;
-  for (const auto& [impl, cell] : cells_) {
-    std::size_t holds = 0;
-    for (const std::weak_ptr<Record>& weak : cell->value->readers) {
-      const RecordP reader = weak.lock();
-      if (!reader) continue;
-      for (const Ref& ref : reader->refs) {
-        if (ref.value == cell->value && ref.hold) ++holds;
-      }
-    }
-    if (holds > 0 && cell->weak.use_count() <= holds) bytes += cell->value->bytes;
-  }
-  return bytes;
-}
-
 }  // namespace lowtide::run

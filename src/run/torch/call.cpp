@@ -81,8 +81,9 @@ void Call::run() {
 
 void Call::collect(Books::Lock& lock) {
   const std::size_t count = stack_.size() - first_;
-  can_record_ = books_.rules.may_recompute && !effects_.is_factory && effects_.is_replayable &&
-                runtime_.guide().wants_record();
+  const bool is_wanted = books_.rules.keeps_records || runtime_.is_capturing();
+  can_record_ = is_wanted && books_.rules.may_recompute && !effects_.is_factory &&
+                effects_.is_replayable && runtime_.guide().wants_record();
   if (can_record_) {
     record_ = books_.new_record(op_);
     record_->arguments.resize(count);
@@ -335,6 +336,8 @@ void Call::enter_results(Books::Lock& lock) {
   books_.clock_seconds += seconds_;
   // Holds must be taken before the storages get new values.
   if (record_ && (!hold_new_sources() || has_left_scratch())) record_.reset();
+  is_replayable_ = record_ != nullptr;
+  if (!books_.rules.keeps_records) record_.reset();
   if (record_) {
     record_->seconds = seconds_;
     record_->replay_seconds = seconds_;
@@ -482,7 +485,7 @@ void Call::write_down(Books::Lock&) {
   event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
   event.is_backward = is_in_backward();
   event.node = autograd_node();
-  event.is_replayable = record_ != nullptr;
+  event.is_replayable = is_replayable_;
   event.is_random = effects_.is_random;
   capture.add(std::move(event));
 }
