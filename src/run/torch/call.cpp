@@ -127,7 +127,7 @@ void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
     for_each_tensor(value, [&](const at::Tensor& tensor) { add_operand(tensor, effect, lock); });
     const bool has_tensors = operands_.size() != operands_before;
     if (has_tensors || !is_plain_argument(value)) can_record_ = false;
-    if (record_ && can_record_) record_->arguments[argument] = value;
+    if (record_ && can_record_) record_->arguments[argument] = as_it_is_now(value);
   }
 }
 
@@ -295,8 +295,9 @@ void Call::draw_and_run() {
 
 void Call::save_random_state() {
   if (!record_ || !effects_.is_random) return;
-  record_->random = random_state_before(stack_, first_, books_.torch_device());
-  if (record_->random) return;
+  record_->random =
+      random_states_before(stack_, first_, books_.torch_device(), effects_.is_foreign);
+  if (!record_->random.empty()) return;
   Books::Lock lock(books_);
   record_.reset();
 }

@@ -46,6 +46,8 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
 
 bool Runtime::call_quietly(const c10::OperatorHandle& op, const OpEffects& effects,
                            c10::DispatchKeySet keys, torch::jit::Stack& stack) {
+  // Its tensors may not stay where they are for as long as the call takes.
+  if (effects.has_dictionaries) return false;
   TensorPointers tensors;
   const auto add = [&](const at::Tensor& tensor) { tensors.push_back(&tensor); };
   for (std::size_t i = stack.size() - op.schema().arguments().size(); i < stack.size(); ++i) {
