@@ -202,6 +202,16 @@ bool Call::writes_source() const {
   });
 }
 
+// Without saying so, so that its replay would read a source that is not what it was.
+bool Call::overwrites_what_it_reads() const {
+  return std::any_of(operands_.begin(), operands_.end(), [this](const Operand& written) {
+    if (written.effect != Effect::kHiddenWrite || !written.value->is_source()) return false;
+    return std::any_of(operands_.begin(), operands_.end(), [&](const Operand& read) {
+      return read.cell == written.cell && read.effect != Effect::kHiddenWrite;
+    });
+  });
+}
+
 // What is written by hand between the op and its replay gives another result.
 bool Call::reads_what_is_open() const {
   return std::any_of(operands_.begin(), operands_.end(),
@@ -209,7 +219,7 @@ bool Call::reads_what_is_open() const {
 }
 
 void Call::decide_on_record() {
-  if (reads_what_is_open()) can_record_ = false;
+  if (reads_what_is_open() || overwrites_what_it_reads()) can_record_ = false;
   if (can_record_) unmark_shared_scratch();
   if (!can_record_ || operands_.empty() || writes_source()) {
     if (record_ && !can_record_) ++books_.counters.kept_unsafe;

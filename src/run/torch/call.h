@@ -51,6 +51,7 @@ class Call {
   void decide_on_record();
   void unmark_shared_scratch();
   bool writes_source() const;
+  bool overwrites_what_it_reads() const;
   void draw_and_run();
   void save_random_state();
   PrecisionsOf precisions_obeyed() const;
