@@ -23,6 +23,8 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void run();
+  // Whether its kernel has been called: before that, nothing but where things lie has changed.
+  bool has_begun() const { return is_begun_; }
 
  private:
   // A tensor among the arguments whose storage is in the books.

@@ -41,7 +41,11 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
   if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
   if (guide_.may_be_quiet() && call_quietly(op, effects, keys, stack)) return;
-  Call(*this, op, effects, keys, stack).run();
+  if (effects.is_multi_tensor) {
+    call_as_it_fits(*this, op, effects, keys, stack);
+  } else {
+    Call(*this, op, effects, keys, stack).run();
+  }
 }
 
 bool Runtime::call_quietly(const c10::OperatorHandle& op, const OpEffects& effects,
