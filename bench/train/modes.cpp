@@ -22,6 +22,7 @@ constexpr Row kSessions[] = {
     {"watching", 0, Means::kMixed, "online", 1.01, 1.02},
     {"fits 105 %", 1.05, Means::kMixed, "online", 1.01, 1.01},
     {"fits 115 %", 1.15, Means::kMixed, "online", 1.00, 1.00},
+    {"online 100 %", 1.0, Means::kMixed, "online", 1.01, 1.15},
     {"online 80 %", 0.8, Means::kMixed, "online", 1.05, 1.06},
     {"online 60 %", 0.6, Means::kMixed, "online", 1.12, 1.20},
     {"online 50 %", 0.5, Means::kMixed, "online", 1.18, 1.35},
