@@ -21,6 +21,8 @@ constexpr std::int64_t kReservedMarginShare = 10;
 constexpr std::int64_t kStepsBeforeCapture = 1;
 constexpr std::size_t kMostPlans = 32;
 constexpr std::int64_t kHostSlackShare = 8;
+// The longest wait, in steps, after one was written down of which no plan came.
+constexpr int kMostStepsUncaptured = 16;
 // After so many guided steps a plan must have paid off.
 constexpr int kTrialSteps = 12;
 constexpr double kSlowerThanOnline = 1.03;
@@ -66,16 +68,33 @@ void Guidance::begin_step() {
     }
   }
   if (is_measuring_stalls_) take_stalls();
-  const bool may_capture =
-      steps_ >= kStepsBeforeCapture && !planner_.is_busy() && times_.size() < kMostPlans;
-  const bool is_guided = steps_unguided_ == 0 || !may_capture;
+  const bool is_captured = may_capture();
+  const bool is_guided = steps_unguided_ == 0 || !is_captured;
   if (!is_guided) --steps_unguided_;
   const bool is_timed = is_guided && wants_stalls();
   is_measuring_stalls_ = is_measuring_stalls_ || is_timed;
   shortages_before_ = managed_.device.ledger().shortages();
   makeshifts_before_ = makeshifts();
   managed_.runtime.begin_step(
-      {.is_guided = is_guided, .is_timed = is_timed, .is_captured = may_capture});
+      {.is_guided = is_guided, .is_timed = is_timed, .is_captured = is_captured});
+}
+
+bool Guidance::may_capture() {
+  if (steps_ < kStepsBeforeCapture || planner_.is_busy() || times_.size() >= kMostPlans) {
+    return false;
+  }
+  if (steps_unguided_ > 0 || steps_uncaptured_ == 0) return true;
+  --steps_uncaptured_;
+  return false;
+}
+
+// To write a step down takes time, on a GPU above all, which then waits for its host. One of a
+// shape that fits, or that no plan could be made for, tells nothing new; others may come, but not
+// soon if this one came so often.
+void Guidance::note_capture(std::uint64_t shape, bool is_of_use) {
+  Times& times = times_[shape];
+  if (is_of_use || find_plan(shape) != guided_.end()) return;
+  steps_uncaptured_ = std::min(times.captures_in_vain++, kMostStepsUncaptured);
 }
 
 // The first step under a plan moves things to where the plan expects them.
@@ -226,7 +245,9 @@ void Guidance::end_step(const StepUse& use) {
   if (!was_captured) return;
   engine::StepScript script = runtime.last_capture().script();
   last_captured_shape_ = script.shape();
-  if (use.evictions > 0 && !times_[last_captured_shape_].is_settled) {
+  const bool is_wanted = use.evictions > 0 && !times_[last_captured_shape_].is_settled;
+  note_capture(last_captured_shape_, is_wanted);
+  if (is_wanted) {
     searches_in_vain_ = 0;
     submit(std::move(script));
   }

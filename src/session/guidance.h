@@ -68,6 +68,8 @@ class Guidance {
     double guided_seconds = 0;
     // No further plan is made for them.
     bool is_settled = false;
+    // How often one was written down of which no plan came.
+    int captures_in_vain = 0;
     // Their plan was slower than the online rule: what is being made of it is not wanted any more.
     bool is_dropped = false;
     // How often it was measured what the plan's fetches hold up.
@@ -83,6 +85,8 @@ class Guidance {
     bool is_on_trial = false;
   };
 
+  bool may_capture();
+  void note_capture(std::uint64_t shape, bool is_of_use);
   void take_plan(PlanResult result);
   run::GuideStep last_guide_step();
   void note_time(double seconds);
@@ -113,8 +117,10 @@ class Guidance {
   // Of the last step: by a plan, or only known from a capture; 0: not known.
   std::uint64_t last_guided_shape_ = 0;
   std::uint64_t last_captured_shape_ = 0;
-  // How many steps to come are captured whether or not there is a plan for them.
+  // How many steps to come are captured whether or not there is a plan for them, and how many are
+  // not, unless they are among those.
   int steps_unguided_ = 0;
+  int steps_uncaptured_ = 0;
   int searches_in_vain_ = 0;
   // Since the last search.
   int unknown_steps_ = 0;

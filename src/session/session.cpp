@@ -95,7 +95,8 @@ run::Rules rules_from(const SessionOptions& options) {
   return {.may_recompute = options.means != Means::kHost,
           .may_move = options.means != Means::kRecompute,
           .floor_bytes = options.floor_bytes,
-          .evict_everything = options.evict_everything};
+          .evict_everything = options.evict_everything,
+          .keeps_records = options.evict_everything || !options.budget.empty()};
 }
 
 // Enough to keep a link busy while the host is elsewhere.

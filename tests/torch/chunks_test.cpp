@@ -58,6 +58,35 @@ TEST_P(ListsThatDoNotFit, AreWorkedOnInParts) {
   EXPECT_GT(done->run.stats.bytes_to_host, 0);
 }
 
+// What cannot go may leave less than the lists take, small as they are beside the budget.
+TEST(ListsThatFitIntoTheBudget, AreWorkedOnInPartsBesideWhatMustStay) {
+  LT_SKIP_IF(why_skip());
+  constexpr std::int64_t kMiB = 1 << 20;
+  constexpr int kTensors = 24;
+  Session session(options_for(fixed_bytes() + 32 * kMiB, Means::kHost));
+  const at::TensorOptions floats = at::TensorOptions(test_device()).dtype(at::kFloat);
+  const at::Tensor held = at::zeros({59 * kMiB / 8}, floats);
+  session.hold(held);
+  std::vector<at::Tensor> sums;
+  std::vector<at::Tensor> terms;
+  for (int i = 0; i < kTensors; ++i) {
+    sums.push_back(at::full({kMiB / 8}, i, floats).add_(1));
+    terms.push_back(at::full({kMiB / 8}, 2 * i, floats).add_(1));
+  }
+  // 8 and 16 MiB, of which two and a half fit.
+  at::_foreach_add_(at::TensorList(sums).slice(0, 8), at::TensorList(terms).slice(0, 8));
+  at::_foreach_add_(at::TensorList(sums).slice(8), at::TensorList(terms).slice(8));
+  for (int i = 0; i < kTensors; ++i) {
+    const at::Tensor& sum = sums[static_cast<std::size_t>(i)];
+    EXPECT_EQ(sum.min().item<float>(), static_cast<float>(3 * i + 2));
+    EXPECT_EQ(sum.max().item<float>(), static_cast<float>(3 * i + 2));
+  }
+  EXPECT_GT(session.stats().moves, 0);
+  EXPECT_EQ(session.stats().chunked_ops, 2);
+  EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+  session.release(held);
+}
+
 INSTANTIATE_TEST_SUITE_P(Optimizers, ListsThatDoNotFit, testing::ValuesIn(on_lists()),
                          [](const auto& row) { return row.param.name; });
 

@@ -464,6 +464,28 @@ TEST(Guided, APlanThatCannotBeMadeIsSaidAndTheRunGoesOn) {
   EXPECT_GT(stats.evictions, 0);
 }
 
+TEST(Guided, StepsThatHaveNoPlanAreWrittenDownEverMoreSeldom) {
+  LT_SKIP_IF(why_skip());
+  constexpr int kLongRun = 40;
+  const Program& chosen = program("dense_mostly_state");
+  const Reference& wanted = reference(chosen, 2);
+  const SessionOptions options = guided_by({"capuchin", Means::kHost, 60}, wanted.budget(60));
+  const run::Runtime& runtime = session::device_named(options.device, {}).runtime;
+  const auto training = chosen.make(test_device(), kSeed);
+  Session session(options);
+  int captured = 0;
+  for (int i = 0; i < kLongRun; ++i) {
+    session.step([&] {
+      if (runtime.is_capturing()) ++captured;
+      training->step(i);
+    });
+  }
+  EXPECT_EQ(session.stats().plans, 0);
+  EXPECT_GT(session.stats().evictions, kLongRun);
+  EXPECT_GT(captured, 1);
+  EXPECT_LT(captured, kLongRun / 3);
+}
+
 TEST(Guided, PoliciesThatMakeNoSenseAreRefused) {
   LT_SKIP_IF(why_skip());
   SessionOptions options = options_for(1 << 30);

@@ -130,6 +130,27 @@ TEST_P(EachMeans, ReplaysInInferenceModeWhatWasDoneOutsideOfIt) {
   EXPECT_TRUE(at::equal(y, wanted));
 }
 
+// Of which some are so small that a processor may take them for zero.
+TEST_P(EachMeans, TreatsNumbersNextToZeroAsTheFirstTime) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "a switch of the processor";
+  if (!at::Context::setFlushDenormal(true)) GTEST_SKIP() << "this processor has no such switch";
+  at::Context::setFlushDenormal(false);
+  // It is one of the thread's own.
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const at::Tensor x = Data(at::kCPU, kSeed).normal({256, 256});
+  const at::Tensor wanted = (x * 1e-30) * 1e-10;
+  const Session session(evicting_all(GetParam()));
+  const at::Tensor tiny = (x * 1e-30) * 1e-10;
+  at::Context::setFlushDenormal(true);
+  const at::Tensor copy = tiny.clone();
+  const at::Tensor gone = (x * 1e-30) * 1e-10;
+  at::Context::setFlushDenormal(false);
+  EXPECT_TRUE(at::equal(copy.view(at::kInt), wanted.view(at::kInt)));
+  EXPECT_EQ(gone.abs().max().item<float>(), 0.0F);
+  at::set_num_threads(threads);
+}
+
 INSTANTIATE_TEST_SUITE_P(Settings, EachMeans,
                          testing::Values(Means::kRecompute, Means::kHost, Means::kMixed),
                          [](const auto& row) { return name_of(row.param); });

@@ -3,6 +3,8 @@
 //
 // Ops that give a tensor another storage, or a storage another size: what was computed from what
 // was there before is still computed from that.
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -67,6 +69,44 @@ TEST_P(OtherStorages, KeepWhatAnOpThatTakesOutLeavesOfThem) {
   at::add_out(out, x.narrow(0, 0, 100), x.narrow(0, 100, 100));
   EXPECT_TRUE(at::equal(rest, doubled.narrow(0, 200, 50)));
   EXPECT_TRUE(at::equal(out, x.narrow(0, 0, 100) + x.narrow(0, 100, 100)));
+}
+
+// The copy is made when one of the two is written, and memory is short at that moment.
+TEST_P(OtherStorages, AreSharedByLazyCopiesUntilTheyAreWritten) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  Session session(options_for(fixed_bytes() + 7 * kMiB / 2, GetParam()));
+  const at::Tensor ones = at::ones({kMiB / 4}, x.options());
+  const at::Tensor first = ones * 2;
+  at::Tensor copy = at::_lazy_clone(first);
+  // What was used last goes last.
+  const at::Tensor second = ones * 3;
+  copy.add_(1);
+  EXPECT_EQ(copy.sum().item<float>(), 3 * kMiB / 4);
+  copy.reset();
+  EXPECT_EQ(first.sum().item<float>(), 2 * kMiB / 4);
+  EXPECT_EQ(second.sum().item<float>(), 3 * kMiB / 4);
+  EXPECT_GT(session.stats().evictions, 0);
+  EXPECT_LE(session.stats().peak_bytes, session.stats().budget_bytes);
+}
+
+// All of a layer in one piece of memory, of which an op reads one part and writes another without
+// saying so.
+TEST_P(OtherStorages, HoldWeightsBesideRunningStatistics) {
+  constexpr std::int64_t kWidth = 4096;
+  const at::Tensor pictures = Data(test_device(), kSeed).normal({16, kWidth});
+  const auto run = [&] {
+    const at::Tensor all = at::ones({4 * kWidth}, pictures.options()).mul_(0.5);
+    const std::vector<at::Tensor> part = all.chunk(4);
+    const at::Tensor first = at::batch_norm(pictures, part[0], part[1], part[2], part[3],
+                                            /*training=*/true, 0.1, 1e-5, false);
+    const at::Tensor second = at::batch_norm(first * 2, part[0], part[1], part[2], part[3],
+                                             /*training=*/true, 0.1, 1e-5, false);
+    return std::vector<at::Tensor>{first * 1, second * 1, all * 1, first + second};
+  };
+  const std::vector<at::Tensor> wanted = run();
+  const Session session(evicting_all(GetParam()));
+  const std::vector<at::Tensor> got = run();
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_TRUE(at::equal(got[i], wanted[i])) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Means, OtherStorages,

@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(Means, ThreadsAtOnce,
 TEST(ThreadThatDraws, DoesNotComeBetweenAnOpAndTheStateThatItIsReplayedFrom) {
   if (!test_device().is_cpu()) GTEST_SKIP() << "looks into torch's CPU allocator";
   install_meter();
-  Session session(options_for(0, Means::kRecompute));
+  Session session(options_for(std::int64_t{1} << 40, Means::kRecompute));
   engine::Ledger& ledger = session::device_named("cpu", {}).device.ledger();
   const at::Tensor ones = at::ones({1 << 15});
   // The op allocates a few times before it draws, and so does what writes its state down.

@@ -32,6 +32,11 @@ bool is_plain_argument(const c10::IValue& argument) {
   return std::all_of(elements.begin(), elements.end(), is_plain_argument);
 }
 
+c10::IValue as_it_is_now(const c10::IValue& argument) {
+  const bool is_shared = argument.isList() && argument.use_count() > 1;
+  return is_shared ? argument.deepcopy() : argument;
+}
+
 Ref geometry_of(const at::Tensor& tensor) {
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   Ref ref;

@@ -315,6 +315,10 @@ bool Books::owns_block(const Value& value) const {
   if (value.place == nullptr) return true;
   const auto block = device_.ledger().find_block(value.place->data);
   if (!block || block->owner != value.place || block->overflow != nullptr) return false;
+  // Torch may have made it copy-on-write since it was claimed: then others read the bytes too, and
+  // to take them would be to copy them, for which there is no memory.
+  const c10::DataPtr& data = value.place->impl->_mutable_data_ptr_no_checks();
+  if (!device_.is_gate_deleter(data.get_deleter())) return false;
   // An op that is not entered may have used it on its stream, and nobody has marked that.
   const bool may_be_shared = value.last_use < last_quiet_op_ && block->stream != quiet_stream_;
   return !block->shared_between_streams && !may_be_shared;
@@ -518,22 +522,6 @@ std::vector<Cell*> Books::cells(Lock&) {
   all.reserve(cells_.size());
   for (auto& [impl, cell] : cells_) all.push_back(cell.get());
   return all;
-}
-
-std::int64_t Books::record_held_bytes(const Lock&) const {
-  std::int64_t bytes = 0;
-  for (const auto& [impl, cell] : cells_) {
-    std::size_t holds = 0;
-    for (const std::weak_ptr<Record>& weak : cell->value->readers) {
-      const RecordP reader = weak.lock();
-      if (!reader) continue;
-      for (const Ref& ref : reader->refs) {
-        if (ref.value == cell->value && ref.hold) ++holds;
-      }
-    }
-    if (holds > 0 && cell->weak.use_count() <= holds) bytes += cell->value->bytes;
-  }
-  return bytes;
 }
 
 }  // namespace lowtide::run

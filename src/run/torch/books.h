@@ -28,6 +28,9 @@ struct Rules {
   bool may_move = true;
   std::int64_t floor_bytes = 0;
   bool evict_everything = false;
+  // Ops are recorded: what they made may be dropped. Else nothing is expected to go, and sources
+  // that only records would keep take no memory.
+  bool keeps_records = true;
   // Of copies that plans want, in each direction.
   std::int64_t most_bytes_in_flight = std::numeric_limits<std::int64_t>::max();
 };
@@ -220,6 +223,12 @@ class Books final : public engine::Evictor {
   std::vector<const Value*> resident_values(Lock& lock) const;
   // Bytes of storages that only records keep alive.
   std::int64_t record_held_bytes(const Lock& lock) const;
+  // Lets go of those for which nothing has to be computed again: what was computed from them are
+  // sources from then on. Their bytes are free when the lock is released. False: there were none.
+  bool give_up_records(Lock& lock);
+  // Something is being brought back from here on, until it is: it may need what records hold.
+  void begin_restoring(Lock&) { ++restorations_; }
+  void end_restoring(Lock&) { --restorations_; }
 
   // --- Without the lock. ---
   std::int64_t evict(std::int64_t bytes, std::int64_t request_bytes) override;
@@ -272,6 +281,10 @@ class Books final : public engine::Evictor {
   void on_value_destroyed(Value& value);
   void destroy_doomed();
 
+  bool is_held_by_records(const Cell& cell, const Lock& lock) const;
+  bool give_up_held(const Cell& cell, Lock& lock);
+
+  std::int64_t evict_values(std::int64_t bytes, std::int64_t request_bytes);
   void add_candidate(Value& value);
   void remove_candidate(Value& value);
   Value* best_victim(std::int64_t request_bytes, Lock& lock);
@@ -331,6 +344,8 @@ class Books final : public engine::Evictor {
   std::int64_t opaque_parts_ = 0;
   std::uint64_t opaque_since_ = 0;
   void* quiet_stream_ = nullptr;
+  // Under way.
+  int restorations_ = 0;
   base::Random random_{1};
   solve::WeightedUnionFind classes_;
   std::int64_t dropped_values_ = 0;

@@ -81,8 +81,9 @@ void Call::run() {
 
 void Call::collect(Books::Lock& lock) {
   const std::size_t count = stack_.size() - first_;
-  can_record_ = books_.rules.may_recompute && !effects_.is_factory && effects_.is_replayable &&
-                runtime_.guide().wants_record();
+  const bool is_wanted = books_.rules.keeps_records || runtime_.is_capturing();
+  can_record_ = is_wanted && books_.rules.may_recompute && !effects_.is_factory &&
+                effects_.is_replayable && runtime_.guide().wants_record();
   if (can_record_) {
     record_ = books_.new_record(op_);
     record_->arguments.resize(count);
@@ -126,7 +127,7 @@ void Call::collect_argument(std::size_t argument, Books::Lock& lock) {
     for_each_tensor(value, [&](const at::Tensor& tensor) { add_operand(tensor, effect, lock); });
     const bool has_tensors = operands_.size() != operands_before;
     if (has_tensors || !is_plain_argument(value)) can_record_ = false;
-    if (record_ && can_record_) record_->arguments[argument] = value;
+    if (record_ && can_record_) record_->arguments[argument] = as_it_is_now(value);
   }
 }
 
@@ -201,6 +202,16 @@ bool Call::writes_source() const {
   });
 }
 
+// Without saying so, so that its replay would read a source that is not what it was.
+bool Call::overwrites_what_it_reads() const {
+  return std::any_of(operands_.begin(), operands_.end(), [this](const Operand& written) {
+    if (written.effect != Effect::kHiddenWrite || !written.value->is_source()) return false;
+    return std::any_of(operands_.begin(), operands_.end(), [&](const Operand& read) {
+      return read.cell == written.cell && read.effect != Effect::kHiddenWrite;
+    });
+  });
+}
+
 // What is written by hand between the op and its replay gives another result.
 bool Call::reads_what_is_open() const {
   return std::any_of(operands_.begin(), operands_.end(),
@@ -208,7 +219,7 @@ bool Call::reads_what_is_open() const {
 }
 
 void Call::decide_on_record() {
-  if (reads_what_is_open()) can_record_ = false;
+  if (reads_what_is_open() || overwrites_what_it_reads()) can_record_ = false;
   if (can_record_) unmark_shared_scratch();
   if (!can_record_ || operands_.empty() || writes_source()) {
     if (record_ && !can_record_) ++books_.counters.kept_unsafe;
@@ -294,8 +305,9 @@ void Call::draw_and_run() {
 
 void Call::save_random_state() {
   if (!record_ || !effects_.is_random) return;
-  record_->random = random_state_before(stack_, first_, books_.torch_device());
-  if (record_->random) return;
+  record_->random =
+      random_states_before(stack_, first_, books_.torch_device(), effects_.is_foreign);
+  if (!record_->random.empty()) return;
   Books::Lock lock(books_);
   record_.reset();
 }
@@ -335,6 +347,8 @@ void Call::enter_results(Books::Lock& lock) {
   books_.clock_seconds += seconds_;
   // Holds must be taken before the storages get new values.
   if (record_ && (!hold_new_sources() || has_left_scratch())) record_.reset();
+  is_replayable_ = record_ != nullptr;
+  if (!books_.rules.keeps_records) record_.reset();
   if (record_) {
     record_->seconds = seconds_;
     record_->replay_seconds = seconds_;
@@ -482,7 +496,7 @@ void Call::write_down(Books::Lock&) {
   event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
   event.is_backward = is_in_backward();
   event.node = autograd_node();
-  event.is_replayable = record_ != nullptr;
+  event.is_replayable = is_replayable_;
   event.is_random = effects_.is_random;
   capture.add(std::move(event));
 }

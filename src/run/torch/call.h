@@ -23,6 +23,8 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void run();
+  // Whether its kernel has been called: before that, nothing but where things lie has changed.
+  bool has_begun() const { return is_begun_; }
 
  private:
   // A tensor among the arguments whose storage is in the books.
@@ -51,6 +53,7 @@ class Call {
   void decide_on_record();
   void unmark_shared_scratch();
   bool writes_source() const;
+  bool overwrites_what_it_reads() const;
   void draw_and_run();
   void save_random_state();
   PrecisionsOf precisions_obeyed() const;
@@ -87,6 +90,8 @@ class Call {
   bool has_opaque_operand_ = false;
   // Some argument comes from another device: for the copy the host waits for this one.
   bool has_foreign_operand_ = false;
+  // It could be carried out again, whether or not a record is kept of it.
+  bool is_replayable_ = false;
   // The results that are new values.
   c10::SmallVector<ValueP, 3> made_;
   // Which kind of op it is, as far as time goes: operator and shapes.

@@ -3,7 +3,10 @@
 #include "run/torch/chunks.h"
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
+#include "lowtide/errors.h"
 #include "run/torch/arguments.h"
 #include "run/torch/call.h"
 
@@ -66,6 +69,21 @@ class Lists {
   bool is_even_ = true;
 };
 
+// Null: the call was carried out. Else why there was no room for its arguments; its kernel was not
+// called, and it can be tried with less of them.
+std::exception_ptr call_if_it_fits(Runtime& runtime, const c10::OperatorHandle& op,
+                                   const OpEffects& effects, c10::DispatchKeySet keys,
+                                   torch::jit::Stack& stack) {
+  Call call(runtime, op, effects, keys, stack);
+  try {
+    call.run();
+  } catch (const OutOfMemory&) {
+    if (call.has_begun()) throw;
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 // Where the parts begin, and the end.
 std::vector<std::size_t> cut_points(const Lists& lists, std::int64_t most_bytes) {
   std::vector<std::size_t> points = {0};
@@ -82,27 +100,63 @@ std::vector<std::size_t> cut_points(const Lists& lists, std::int64_t most_bytes)
   return points;
 }
 
-// What the parts returned, put together.
-class Results {
+// One call of an op, carried out part by part.
+class Parts {
  public:
-  void add(const torch::jit::Stack& part) {
-    if (part.empty()) return;
-    has_list_ = true;
-    for (const c10::IValue& element : part.back().toListRef()) list_.push_back(element.toTensor());
+  Parts(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
+        c10::DispatchKeySet keys, const Lists& lists)
+      : runtime_(runtime), op_(op), effects_(effects), keys_(keys), lists_(lists) {}
+
+  // The entries [begin, end), in halves where they do not fit together.
+  void run(std::size_t begin, std::size_t end) {
+    if (run_at_once(begin, end)) return;
+    run_in_halves(begin, end);
   }
-  void push_to(torch::jit::Stack& stack) {
-    if (has_list_) stack.push_back(std::move(list_));
+  void run_in_halves(std::size_t begin, std::size_t end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    run(begin, middle);
+    run(middle, end);
+  }
+
+  // What the parts returned, put together.
+  void push_results(torch::jit::Stack& stack) {
+    if (has_results_) stack.push_back(std::move(results_));
   }
 
  private:
-  bool has_list_ = false;
-  c10::List<at::Tensor> list_;
+  // False: there is no room for them all.
+  bool run_at_once(std::size_t begin, std::size_t end) {
+    torch::jit::Stack part = lists_.part(begin, end);
+    if (const auto shortage = call_if_it_fits(runtime_, op_, effects_, keys_, part)) {
+      if (end - begin == 1) std::rethrow_exception(shortage);
+      return false;
+    }
+    if (part.empty()) return true;
+    has_results_ = true;
+    for (const c10::IValue& element : part.back().toListRef()) {
+      results_.push_back(element.toTensor());
+    }
+    return true;
+  }
+
+  Runtime& runtime_;
+  const c10::OperatorHandle& op_;
+  const OpEffects& effects_;
+  const c10::DispatchKeySet keys_;
+  const Lists& lists_;
+  bool has_results_ = false;
+  c10::List<at::Tensor> results_;
 };
 
 bool returns_lists_only(const c10::FunctionSchema& schema) {
   return schema.returns().empty() ||
          (schema.returns().size() == 1 &&
           schema.returns()[0].type()->kind() == c10::TypeKind::ListType);
+}
+
+void count_as_chunked(Runtime& runtime) {
+  Books::Lock lock(runtime.books());
+  ++runtime.books().counters.chunked_ops;
 }
 
 }  // namespace
@@ -122,19 +176,26 @@ bool call_in_chunks(Runtime& runtime, const c10::OperatorHandle& op, const OpEff
   const std::vector<std::size_t> points = cut_points(lists, budget / 8);
   if (points.size() <= 2) return false;
 
-  {
-    Books::Lock lock(runtime.books());
-    ++runtime.books().counters.chunked_ops;
-  }
-  Results results_so_far;
-  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    torch::jit::Stack part = lists.part(points[i], points[i + 1]);
-    Call(runtime, op, effects, keys, part).run();
-    results_so_far.add(part);
-  }
+  count_as_chunked(runtime);
+  Parts parts(runtime, op, effects, keys, lists);
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) parts.run(points[i], points[i + 1]);
   stack.resize(stack.size() - arguments);
-  results_so_far.push_to(stack);
+  parts.push_results(stack);
   return true;
+}
+
+void call_as_it_fits(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
+                     c10::DispatchKeySet keys, torch::jit::Stack& stack) {
+  const auto shortage = call_if_it_fits(runtime, op, effects, keys, stack);
+  if (!shortage) return;
+  const std::size_t arguments = op.schema().arguments().size();
+  const Lists lists(stack, arguments);
+  if (!lists.can_be_cut() || !returns_lists_only(op.schema())) std::rethrow_exception(shortage);
+  count_as_chunked(runtime);
+  Parts parts(runtime, op, effects, keys, lists);
+  parts.run_in_halves(0, lists.length());
+  stack.resize(stack.size() - arguments);
+  parts.push_results(stack);
 }
 
 }  // namespace lowtide::run

@@ -16,4 +16,9 @@ namespace lowtide::run {
 bool call_in_chunks(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
                     c10::DispatchKeySet keys, torch::jit::Stack& stack);
 
+// Carries out a multi-tensor op as a whole; where that does not fit beside what must stay on the
+// device, one half of its lists after the other, and so on.
+void call_as_it_fits(Runtime& runtime, const c10::OperatorHandle& op, const OpEffects& effects,
+                     c10::DispatchKeySet keys, torch::jit::Stack& stack);
+
 }  // namespace lowtide::run

@@ -163,6 +163,14 @@ constexpr string_view kKeepingNamespaces[] = {
     "c10d::",      "_c10d_functional::", "fsdp::",    "symm_mem::",
     "quantized::", "mkldnn_prepacked::", "inductor::"};
 
+// Torch's own. Libraries of others seldom say that an operator of theirs draws random numbers
+// (those of attention with dropout, say), and may annotate as a view what copies now and then.
+constexpr string_view kOwnNamespaces[] = {
+    "aten::",       "prim::",    "prims::",    "rngprims::",         "c10d::",
+    "mkldnn::",     "onednn::",  "inductor::", "c10d_functional::",  "_c10d_functional::",
+    "sparse::",     "fsdp::",    "symm_mem::", "mkldnn_prepacked::", "quantized::",
+    "_quantized::", "profiler::"};
+
 template <class Range>
 bool contains(const Range& range, string_view name) {
   return std::find(std::begin(range), std::end(range), name) != std::end(range);
@@ -227,6 +235,14 @@ void find_argument_effects(const c10::FunctionSchema& schema, OpEffects& effects
   }
 }
 
+bool has_dictionaries(const c10::FunctionSchema& schema) {
+  const auto is_dictionary = [](const c10::Argument& argument) {
+    return argument.type()->kind() == c10::TypeKind::DictType;
+  };
+  return std::any_of(schema.arguments().begin(), schema.arguments().end(), is_dictionary) ||
+         std::any_of(schema.returns().begin(), schema.returns().end(), is_dictionary);
+}
+
 bool can_be_replayed(const c10::FunctionSchema& schema, const OpEffects& effects) {
   return !contains(kUnreplayable, effects.name) && !effects.keeps_arguments &&
          !effects.changes_storages && !schema.is_vararg();
@@ -245,9 +261,11 @@ OpEffects find_effects(const c10::OperatorHandle& op) {
   effects.keeps_arguments =
       contains(kKeeping, effects.name) || starts_with_any(effects.name, kKeepingNamespaces);
   effects.is_metadata = touches_no_bytes(op, effects);
-  effects.is_view = only_looks(op);
-  effects.is_random = op.hasTag(at::Tag::nondeterministic_seeded);
+  effects.is_foreign = !starts_with_any(effects.name, kOwnNamespaces);
+  effects.is_view = !effects.is_foreign && only_looks(op);
+  effects.is_random = effects.is_foreign || op.hasTag(at::Tag::nondeterministic_seeded);
   effects.obeys_precision = !op.hasTag(at::Tag::pointwise) && !effects.is_view;
+  effects.has_dictionaries = has_dictionaries(schema);
   effects.is_blank_factory = contains(kBlankFactories, effects.name);
   effects.is_factory = effects.is_blank_factory || contains(kFactories, effects.name);
   effects.overwrites = contains(kOverwriting, effects.name) || op.hasTag(at::Tag::out_variant) ||

@@ -34,10 +34,15 @@ struct OpEffects {
   bool is_view = false;
   // Yields the same bits when called again with the same arguments, settings and random state.
   bool is_replayable = true;
+  // Draws random numbers, as far as is known.
   bool is_random = false;
+  // Not one of torch's own: what its schema does not say, nobody has looked into.
+  bool is_foreign = false;
   // Multiplies matrices or convolves, so that torch's settings of precision matter. Unknown ops
   // may.
   bool obeys_precision = true;
+  // Takes or returns some, which only foreign ops do.
+  bool has_dictionaries = false;
   // Makes a tensor out of nothing. Users fill such tensors by hand, so they are sources.
   bool is_factory = false;
   // A factory whose result holds no contents yet.

@@ -27,29 +27,39 @@ TurnToDraw turn_to_draw() {
   return TurnToDraw(mutex);
 }
 
-std::optional<RandomState> random_state_before(const torch::jit::Stack& stack, std::size_t first,
-                                               c10::Device device) {
-  RandomState result;
+std::vector<RandomState> random_states_before(const torch::jit::Stack& stack, std::size_t first,
+                                              c10::Device device, bool is_foreign) {
+  std::vector<at::Generator> generators;
   for (std::size_t i = first; i < stack.size(); ++i) {
-    if (stack[i].isGenerator()) result.generator = stack[i].toGenerator();
+    if (stack[i].isGenerator()) generators.push_back(stack[i].toGenerator());
   }
-  if (!result.generator.defined()) result.generator = at::globalContext().defaultGenerator(device);
-  // Another device's generator would say nothing about this op.
-  if (result.generator.device().type() != device.type()) return std::nullopt;
-  result.state = state_of(result.generator);
-  return result;
+  at::Context& context = at::globalContext();
+  if (generators.empty() || is_foreign) generators.push_back(context.defaultGenerator(device));
+  if (is_foreign && !device.is_cpu()) generators.push_back(context.defaultGenerator(at::kCPU));
+  std::vector<RandomState> states;
+  for (at::Generator& generator : generators) {
+    // Another device's generator would say nothing about this op.
+    if (!is_foreign && generator.device().type() != device.type()) return {};
+    states.push_back({generator, state_of(generator)});
+  }
+  return states;
 }
 
-RandomStateGuard::RandomStateGuard(const std::optional<RandomState>& state) {
-  if (!state) return;
+RandomStateGuard::RandomStateGuard(const std::vector<RandomState>& states) {
+  if (states.empty()) return;
   turn_ = turn_to_draw();
-  before_ = RandomState{state->generator, {}};
-  before_->state = state_of(before_->generator);
-  set_state(before_->generator, state->state);
+  for (const RandomState& state : states) {
+    before_.push_back({state.generator, {}});
+    before_.back().state = state_of(before_.back().generator);
+    set_state(before_.back().generator, state.state);
+  }
 }
 
 RandomStateGuard::~RandomStateGuard() {
-  if (before_) set_state(before_->generator, before_->state);
+  // Backwards: the same generator may have been named twice.
+  for (std::size_t i = before_.size(); i > 0; --i) {
+    set_state(before_[i - 1].generator, before_[i - 1].state);
+  }
 }
 
 }  // namespace lowtide::run

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <mutex>
-#include <optional>
+#include <vector>
 
 #include <ATen/core/stack.h>
 
@@ -20,21 +20,22 @@ using TurnToDraw = std::unique_lock<std::recursive_mutex>;
 [[nodiscard]] TurnToDraw turn_to_draw();
 
 // The state, before the call, of the generator that an op on this device will draw from: the one
-// among its arguments, else the device's default one. Nothing if it cannot be told.
-std::optional<RandomState> random_state_before(const torch::jit::Stack& stack, std::size_t first,
-                                               c10::Device device);
+// among its arguments, else the device's default one. Nothing if it cannot be told. A foreign op
+// may draw from any of these, and from the CPU's default one.
+std::vector<RandomState> random_states_before(const torch::jit::Stack& stack, std::size_t first,
+                                              c10::Device device, bool is_foreign);
 
-// Puts a recorded state in force, and the present one back when it goes out of scope.
+// Puts recorded states in force, and the present ones back when it goes out of scope.
 class RandomStateGuard {
  public:
-  explicit RandomStateGuard(const std::optional<RandomState>& state);
+  explicit RandomStateGuard(const std::vector<RandomState>& states);
   ~RandomStateGuard();
   RandomStateGuard(const RandomStateGuard&) = delete;
   RandomStateGuard& operator=(const RandomStateGuard&) = delete;
 
  private:
   TurnToDraw turn_;
-  std::optional<RandomState> before_;
+  std::vector<RandomState> before_;
 };
 
 }  // namespace lowtide::run

@@ -34,9 +34,7 @@ bool Books::relocate(const engine::BlockMove& move, const c10::Storage& storage,
   Cell* cell = owner_of(move.from);
   if (cell == nullptr || cell->impl != storage.unsafeGetStorageImpl()) return false;
   Value& value = *cell->value;
-  // Torch may have made it copy-on-write since it was claimed.
-  const bool is_plain = device_.is_gate_deleter(storage.data_ptr().get_deleter());
-  if (!is_plain || !may_relocate(value)) return false;
+  if (!may_relocate(value)) return false;
   try {
     device_.copy_within(move.to, move.from, value.bytes);
     // Copies to the host come after this one.

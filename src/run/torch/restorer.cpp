@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
 
 #include "base/check.h"
+#include "run/torch/dependents.h"
 #include "run/torch/random_state.h"
 #include "run/torch/replay.h"
 
@@ -22,21 +22,42 @@ struct Restorer::Frame {
   std::vector<c10::Storage> kept;
 };
 
+// Alone in bringing values back. A replay may be of a random op.
+class Restorer::Turn {
+ public:
+  explicit Turn(Restorer& restorer) : restoring_(restorer.turn_) {}
+
+ private:
+  TurnToDraw drawing_ = turn_to_draw();
+  std::lock_guard<std::recursive_mutex> restoring_;
+};
+
 void Restorer::restore(const ValueP& value) {
   {
     Books::Lock lock(books_);
     books_.arrive(*value);
     if (value->is_resident()) return;
   }
-  // A replay may be of a random op.
-  const TurnToDraw draws = turn_to_draw();
-  const std::lock_guard turn(turn_);
+  const Turn turn(*this);
   {
     Books::Lock lock(books_);
     books_.tell(ValueEvent::kWanted, *value);
   }
+  try {
+    bring_back(value);
+  } catch (const OutOfMemory&) {
+    if (!give_up_records()) throw;
+    bring_back(value);
+  }
+}
+
+void Restorer::bring_back(const ValueP& value) {
   std::vector<Frame> frames;
   frames.push_back({value, nullptr, 0, {}, {}});
+  {
+    Books::Lock lock(books_);
+    books_.begin_restoring(lock);
+  }
   try {
     while (advance(frames)) {
     }
@@ -45,6 +66,11 @@ void Restorer::restore(const ValueP& value) {
     throw;
   }
   release(frames);
+}
+
+bool Restorer::give_up_records() {
+  Books::Lock lock(books_);
+  return books_.give_up_records(lock);
 }
 
 // One step on the way: one value further down, one fetch, or one replay. False when all is done.
@@ -97,6 +123,7 @@ void Restorer::release(std::vector<Frame>& frames) {
   Books::Lock lock(books_);
   for (Frame& frame : frames) let_go(frame);
   frames.clear();
+  books_.end_restoring(lock);
 }
 
 void Restorer::let_go(Frame& frame) {
@@ -145,52 +172,6 @@ void Restorer::fetch(const ValueP& value) {
   books_.use(*value);
 }
 
-// Finds what depends on a value that is about to be overwritten.
-class Restorer::Search {
- public:
-  explicit Search(const std::vector<ValueP>& overwritten) {
-    for (const ValueP& value : overwritten) overwritten_.insert(value.get());
-  }
-
-  void look_from(const ValueP& value) {
-    open_.push_back(value);
-    while (!open_.empty()) {
-      const ValueP current = std::move(open_.back());
-      open_.pop_back();
-      for (const std::weak_ptr<Record>& weak : current->readers) {
-        if (const RecordP reader = weak.lock()) visit_results(*reader);
-      }
-    }
-  }
-
-  // Have a storage that is still in use.
-  std::vector<ValueP> alive;
-  // Can never be computed again, and nobody but replays would ask for them.
-  std::vector<ValueP> lost;
-
- private:
-  void visit_results(const Record& reader) {
-    for (const std::weak_ptr<Value>& output : reader.outputs) visit(output.lock());
-    for (const auto& [ref, written] : reader.written) visit(written.lock());
-  }
-
-  void visit(ValueP value) {
-    if (!value || value->is_source() || !seen_.insert(value.get()).second) return;
-    if (value->is_ghost()) {
-      lost.push_back(value);
-      open_.push_back(std::move(value));
-    } else {
-      alive.push_back(value);
-      // It becomes a source, but for no longer than until the op writes it too.
-      if (overwritten_.contains(value.get())) open_.push_back(std::move(value));
-    }
-  }
-
-  std::vector<ValueP> open_;
-  std::unordered_set<const Value*> overwritten_;
-  std::unordered_set<const Value*> seen_;
-};
-
 // It need not be computed again: its bytes may stay where they are.
 bool Restorer::has_copy(const ValueP& value) {
   Books::Lock lock(books_);
@@ -198,7 +179,7 @@ bool Restorer::has_copy(const ValueP& value) {
 }
 
 void Restorer::settle(const std::vector<ValueP>& values) {
-  Search search(values);
+  Dependents search(values);
   {
     Books::Lock lock(books_);
     for (const ValueP& value : values) {
@@ -210,8 +191,7 @@ void Restorer::settle(const std::vector<ValueP>& values) {
   const auto finish = [&] {
     Books::Lock lock(books_);
     for (std::size_t i = done; i < search.alive.size(); ++i) --search.alive[i]->pins;
-    search.alive.clear();
-    search.lost.clear();
+    search.clear();
   };
   try {
     for (const ValueP& value : search.alive) {
@@ -235,28 +215,50 @@ void Restorer::settle(const std::vector<ValueP>& values) {
   finish();
 }
 
-// Pins it.
-ValueP Restorer::find_dropped_survivor(Books::Lock& lock) {
-  for (Cell* cell : books_.cells(lock)) {
-    const ValueP& value = cell->value;
-    if (value->residency != Residency::kDropped || cell->weak.expired()) continue;
-    ++value->pins;
-    return value;
-  }
-  return nullptr;
+namespace {
+
+bool is_dropped_survivor(const Value& value) {
+  return value.residency == Residency::kDropped && !value.is_ghost() &&
+         !value.place->weak.expired();
 }
 
-bool Restorer::bring_back_survivor() {
-  ValueP value;
+}  // namespace
+
+std::vector<std::weak_ptr<Value>> Restorer::dropped_survivors(Books::Lock& lock) {
+  std::vector<std::weak_ptr<Value>> dropped;
+  for (const Cell* cell : books_.cells(lock)) {
+    if (is_dropped_survivor(*cell->value)) dropped.push_back(cell->value);
+  }
+  return dropped;
+}
+
+bool Restorer::bring_back_survivors() {
+  std::vector<std::weak_ptr<Value>> dropped;
   {
     Books::Lock lock(books_);
-    value = find_dropped_survivor(lock);
-    if (!value) {
+    dropped = dropped_survivors(lock);
+    if (dropped.empty()) {
       // Under the same lock: a value that another thread drops after the search, and which then
       // became a source, would be lost.
       forget_how_values_were_made(lock);
       return false;
     }
+  }
+  for (const std::weak_ptr<Value>& survivor : dropped) bring_back_survivor(survivor);
+  return true;
+}
+
+void Restorer::bring_back_survivor(const std::weak_ptr<Value>& survivor) {
+  ValueP value;
+  {
+    Books::Lock lock(books_);
+    value = survivor.lock();
+    // Another replay may have brought it back, or its storage has died meanwhile.
+    if (!value || !is_dropped_survivor(*value)) {
+      value.reset();
+      return;
+    }
+    ++value->pins;
   }
   const auto unpin = [&](bool is_back) {
     Books::Lock lock(books_);
@@ -271,7 +273,6 @@ bool Restorer::bring_back_survivor() {
     throw;
   }
   unpin(true);
-  return true;
 }
 
 void Restorer::forget_how_values_were_made(Books::Lock& lock) {
@@ -285,11 +286,9 @@ void Restorer::forget_how_values_were_made(Books::Lock& lock) {
 
 void Restorer::end_step() {
   // What another thread is bringing back may need values that would lose their records here.
-  // A replay may be of a random op.
-  const TurnToDraw draws = turn_to_draw();
-  const std::lock_guard turn(turn_);
+  const Turn turn(*this);
   // Those without bytes first, while what they are computed from can still be evicted for them.
-  while (bring_back_survivor()) {
+  while (bring_back_survivors()) {
   }
 }
 

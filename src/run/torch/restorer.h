@@ -29,18 +29,21 @@ class Restorer {
 
  private:
   struct Frame;
-  class Search;
+  class Turn;
 
+  void bring_back(const ValueP& value);
+  bool give_up_records();
   void wait_for_file(const ValueP& value);
   void fetch(const ValueP& value);
   bool advance(std::vector<Frame>& frames);
   void release(std::vector<Frame>& frames);
   void let_go(Frame& frame);
   bool has_copy(const ValueP& value);
-  ValueP find_dropped_survivor(Books::Lock& lock);
-  // One that outlives the step and has no bytes is brought back. False: there was none, and the
+  std::vector<std::weak_ptr<Value>> dropped_survivors(Books::Lock& lock);
+  // Those that outlive the step and have no bytes are brought back. False: there were none, and the
   // step has ended.
-  bool bring_back_survivor();
+  bool bring_back_survivors();
+  void bring_back_survivor(const std::weak_ptr<Value>& survivor);
   void forget_how_values_were_made(Books::Lock& lock);
 
   Books& books_;

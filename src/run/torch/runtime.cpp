@@ -41,11 +41,17 @@ void Runtime::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
   if (effects.is_multi_tensor && call_in_chunks(*this, op, effects, keys, stack)) return;
   if (guide_.may_be_quiet() && call_quietly(op, effects, keys, stack)) return;
-  Call(*this, op, effects, keys, stack).run();
+  if (effects.is_multi_tensor) {
+    call_as_it_fits(*this, op, effects, keys, stack);
+  } else {
+    Call(*this, op, effects, keys, stack).run();
+  }
 }
 
 bool Runtime::call_quietly(const c10::OperatorHandle& op, const OpEffects& effects,
                            c10::DispatchKeySet keys, torch::jit::Stack& stack) {
+  // Its tensors may not stay where they are for as long as the call takes.
+  if (effects.has_dictionaries) return false;
   TensorPointers tensors;
   const auto add = [&](const at::Tensor& tensor) { tensors.push_back(&tensor); };
   for (std::size_t i = stack.size() - op.schema().arguments().size(); i < stack.size(); ++i) {

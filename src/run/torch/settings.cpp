@@ -5,6 +5,10 @@
 #include <array>
 #include <cstddef>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/AutogradState.h>
@@ -27,7 +31,18 @@ enum Switch : std::uint16_t {
   kCudnnAttention = 1 << 9,
   kGradMode = 1 << 10,
   kInferenceMode = 1 << 11,
+  kDeterministicMkldnn = 1 << 12,
+  kFlushDenormals = 1 << 13,
 };
+
+// Whether this thread takes numbers next to zero for zero. Torch does not tell.
+bool flushes_denormals() {
+#if defined(__x86_64__)
+  return _MM_GET_FLUSH_ZERO_MODE() == _MM_FLUSH_ZERO_ON;
+#else
+  return false;
+#endif
+}
 
 std::uint16_t switches_now() {
   const at::Context& context = at::globalContext();
@@ -48,6 +63,8 @@ std::uint16_t switches_now() {
   add(context.userEnabledCuDNNSDP(), kCudnnAttention);
   add(autograd.get_grad_mode(), kGradMode);
   add(autograd.get_inference_mode(), kInferenceMode);
+  add(context.deterministicMkldnn(), kDeterministicMkldnn);
+  add(flushes_denormals(), kFlushDenormals);
   return static_cast<std::uint16_t>(on);
 }
 
@@ -66,6 +83,10 @@ void set_switches(std::uint16_t switches) {
   c10::AutogradState& autograd = c10::AutogradState::get_tls_state();
   autograd.set_grad_mode(on(kGradMode));
   autograd.set_inference_mode(on(kInferenceMode));
+  context.setDeterministicMkldnn(on(kDeterministicMkldnn));
+  if (on(kFlushDenormals) != flushes_denormals()) {
+    at::Context::setFlushDenormal(on(kFlushDenormals));
+  }
 }
 
 using at::Float32Backend;
@@ -104,6 +125,42 @@ bool may_round(std::uint8_t reduction) {
 bool may_split(std::uint8_t reduction) {
   return reduction != static_cast<std::uint8_t>(
                           at::CuBLASReductionOption::DisallowReducedPrecisionDisallowSplitK);
+}
+
+// Torch does not tell whether a precision was written down or follows another one, so that one is
+// another for a moment.
+bool is_inherited(Float32Backend backend, Float32Op op) {
+  at::Context& context = at::globalContext();
+  const bool is_of_all = op == Float32Op::ALL;
+  const Float32Backend parent = is_of_all ? Float32Backend::GENERIC : backend;
+  const Float32Precision precision = context.float32Precision(backend, op);
+  if (context.float32Precision(parent, Float32Op::ALL) != precision) return false;
+  const bool is_parent_inherited = !is_of_all && is_inherited(backend, Float32Op::ALL);
+  const bool is_ieee = precision == Float32Precision::IEEE;
+  context.setFloat32Precision(parent, Float32Op::ALL,
+                              is_ieee ? Float32Precision::TF32 : Float32Precision::IEEE);
+  const bool follows = context.float32Precision(backend, op) != precision;
+  context.setFloat32Precision(parent, Float32Op::ALL,
+                              is_parent_inherited ? Float32Precision::NONE : precision);
+  return follows;
+}
+
+// Of those that are about to be changed.
+std::array<bool, 3> inherited_precisions(const Precisions& from, const Precisions& to) {
+  std::array<bool, 3> are_inherited{};
+  for (std::size_t i = 0; i < kFloat32Ops.size(); ++i) {
+    are_inherited[i] = to.backend != PrecisionsOf::kNone && from.float32[i] != to.float32[i] &&
+                       is_inherited(float32_backend(to.backend), kFloat32Ops[i]);
+  }
+  return are_inherited;
+}
+
+void let_inherit(PrecisionsOf backend, const std::array<bool, 3>& are_to_inherit) {
+  for (std::size_t i = 0; i < kFloat32Ops.size(); ++i) {
+    if (!are_to_inherit[i]) continue;
+    at::globalContext().setFloat32Precision(float32_backend(backend), kFloat32Ops[i],
+                                            Float32Precision::NONE);
+  }
 }
 
 // Only what differs: what is written down no longer follows the setting that it was inherited from.
@@ -217,6 +274,7 @@ SettingsP current_settings(PrecisionsOf backend) {
 SettingsGuard::SettingsGuard(const Settings& settings)
     : before_(Settings::now(settings.precisions.backend)), differs_(before_ != settings) {
   if (!differs_) return;
+  are_inherited_ = inherited_precisions(before_.precisions, settings.precisions);
   older_before_ = older_to_be_changed(before_, settings);
   if (older_before_) {
     const bool is_rounded = cuda_matmul(settings) == Float32Precision::TF32;
@@ -230,6 +288,7 @@ SettingsGuard::~SettingsGuard() {
   if (!differs_) return;
   if (older_before_) set_older(*older_before_);
   change(Settings::now(before_.precisions.backend), before_);
+  let_inherit(before_.precisions.backend, are_inherited_);
   c10::impl::_force_tls_local_dispatch_key_set(local_keys(before_));
 }
 

@@ -64,6 +64,8 @@ class SettingsGuard {
  private:
   Settings before_;
   bool differs_;
+  // Precisions of `before_` that follow others and were changed.
+  std::array<bool, 3> are_inherited_{};
   // Torch's older switch for matrix products, where it had to be changed too.
   std::optional<at::Float32MatmulPrecision> older_before_;
 };

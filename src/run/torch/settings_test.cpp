@@ -90,5 +90,29 @@ TEST_F(PrecisionSettings, ThatAreInheritedStaySo) {
   EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::RNN), Float32Precision::TF32);
 }
 
+// Also those that were changed for the replay.
+TEST_F(PrecisionSettings, AreInheritedAfterAReplayUnderOthers) {
+  set(Float32Backend::MKLDNN, Float32Op::ALL, Float32Precision::BF16);
+  const Settings first = Settings::now(PrecisionsOf::kCpu);
+  set(Float32Backend::MKLDNN, Float32Op::ALL, Float32Precision::TF32);
+  set(Float32Backend::MKLDNN, Float32Op::RNN, Float32Precision::TF32);
+  {
+    const SettingsGuard guard(first);
+    EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::CONV), Float32Precision::BF16);
+    EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::RNN), Float32Precision::BF16);
+  }
+  EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::CONV), Float32Precision::TF32);
+  set(Float32Backend::MKLDNN, Float32Op::ALL, Float32Precision::IEEE);
+  EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::CONV), Float32Precision::IEEE);
+  EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::RNN), Float32Precision::TF32);
+  // What all backends inherit from.
+  set(Float32Backend::MKLDNN, Float32Op::ALL, Float32Precision::NONE);
+  set(Float32Backend::GENERIC, Float32Op::ALL, Float32Precision::TF32);
+  { const SettingsGuard guard(first); }
+  set(Float32Backend::GENERIC, Float32Op::ALL, Float32Precision::IEEE);
+  EXPECT_EQ(of(Float32Backend::MKLDNN, Float32Op::CONV), Float32Precision::IEEE);
+  set(Float32Backend::GENERIC, Float32Op::ALL, Float32Precision::NONE);
+}
+
 }  // namespace
 }  // namespace lowtide::run

@@ -181,7 +181,8 @@ struct Record {
   c10::SmallVector<std::weak_ptr<Value>, 3> outputs;
   // Values it wrote in place: the index of the Ref, and the value after the write.
   c10::SmallVector<std::pair<std::uint32_t, std::weak_ptr<Value>>, 1> written;
-  std::optional<RandomState> random;
+  // Of an op that may draw random numbers.
+  std::vector<RandomState> random;
   double seconds = 0;
   // With what must be computed before it, because the program has released it since.
   double replay_seconds = 0;

@@ -57,9 +57,24 @@ void Books::remove_candidate(Value& value) {
 }
 
 std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
+  const std::int64_t before = device_.ledger().held_bytes();
+  std::int64_t freed = evict_values(bytes, request_bytes);
+  const auto let_go_of_records = [this] {
+    Lock lock(*this);
+    return give_up_records(lock);
+  };
+  // On the host too there is room again after that.
+  if (freed < bytes && let_go_of_records()) {
+    freed = std::max(freed, before - device_.ledger().held_bytes());
+    if (freed < bytes) freed += evict_values(bytes - freed, request_bytes);
+  }
+  // Storages that died meanwhile count as freed too.
+  return std::max(freed, before - device_.ledger().held_bytes());
+}
+
+std::int64_t Books::evict_values(std::int64_t bytes, std::int64_t request_bytes) {
   Lock lock(*this);
   bury_dead(lock);
-  const std::int64_t before = device_.ledger().held_bytes();
   std::int64_t freed = evict_leaving(bytes, lock);
   bool are_refused_in = false;
   while (freed < bytes) {
@@ -79,8 +94,7 @@ std::int64_t Books::evict(std::int64_t bytes, std::int64_t request_bytes) {
     }
     freed += size;
   }
-  // Storages that died meanwhile count as freed too.
-  return std::max(freed, before - device_.ledger().held_bytes());
+  return freed;
 }
 
 // What could not go before may go by now. False: there was nothing of the kind.
