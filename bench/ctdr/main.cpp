@@ -199,11 +199,11 @@ std::optional<ctdr::Forms> chosen_forms(const Net& net, std::int64_t budget,
   const ctdr::Judgement plain = net.judge(net.dense(), budget, seconds);
   std::vector<ctdr::LayerOptions> options;
   for (const LayerInfo& layer : net.layers()) options.push_back(options_of(net, layer, arguments));
-  const std::optional<ctdr::Choice> choice = ctdr::choose(
-      ctdr::rank_choices(options, plain.plain_seconds, plain.plain_peak_bytes),
-      /*everywhere=*/false, [&](const ctdr::Forms& forms) -> std::optional<ctdr::Judgement> {
-        return forms.empty() ? plain : net.judge(net.step(forms), budget, seconds);
-      });
+  const std::optional<ctdr::Choice> choice =
+      ctdr::choose(ctdr::rank_choices(options, plain), /*everywhere=*/false,
+                   [&](const ctdr::Forms& forms) -> std::optional<ctdr::Judgement> {
+                     return forms.empty() ? plain : net.judge(net.step(forms), budget, seconds);
+                   });
   if (!choice->chosen) return std::nullopt;
   return choice->trials[*choice->chosen].forms;
 }

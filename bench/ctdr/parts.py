@@ -26,7 +26,9 @@ CP_SWEEPS = 40
 # A decomposed step, one inside a budget, and both, over the plain dense one.
 DECOMPOSED_COST, BUDGET_COST = 1.5, 2
 # Sets of layers that CTDR looks at.
-TRIALS = 10
+TRIALS = 14
+# How often it raises ranks, or makes layers dense again, where the accuracy is not back.
+RAISES = 2
 # Of the dense net's plain peak, where no choice keeps the budget.
 LARGER_SHARES = (0.6, 0.8, 0.95)
 # Of a measured curve; plans are made and waited for in the first steps, which are not timed.
@@ -199,7 +201,7 @@ class AccuracyPart(Part):
 
     def _ctdr(self):
         layers = self.row(ChoicePart.PART, "ctdr")["layers"]
-        options = ("--forms", self.forms_file(f"chosen {self.part}", layers), "--raises", "1")
+        options = ("--forms", self.forms_file(f"chosen {self.part}", layers), "--raises", str(RAISES))
         share = self.net.tuning_budget
         if not share:
             return self._decompose(*options)
@@ -361,12 +363,17 @@ def decomposed_row(figures):
     row = _chosen(figures, "parameters_before", "parameters", "accuracy_before",
                   "accuracy_after_decomposition", "accuracy_after_fine_tuning", "loss_before",
                   "loss_after_decomposition", "loss_after_fine_tuning", "accuracy_is_back",
-                  "fine_tuning_steps", "fine_tuning_seconds", "peak_bytes", "budget_bytes", "raises")
+                  "fine_tuning_steps", "fine_tuning_seconds", "peak_bytes", "budget_bytes", "raises",
+                  "before_raises")
     row["captured"] = {name: {key: figures[name].get(key) for key in (
         "plain_peak_bytes", "plain_bytes", "plain_step_seconds", "planned_step_seconds")}
                        for name in ("dense", "chosen")}
     row["layers"] = {layer["layer"]: layer["form"] for layer in figures["layers"]}
     row["reasons"] = {layer["layer"]: layer["reason"] for layer in figures["layers"]}
+    row["loss_rises"] = {layer["layer"]: layer["best_option"]["loss_rise"] for layer in figures["layers"]
+                         if "best_option" in layer}
+    row["trials"] = [{key: trial.get(key) for key in ("layers", "plain_step_seconds", "planned_step_seconds")}
+                     for trial in figures.get("trials", ())]
     return row
 
 

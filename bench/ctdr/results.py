@@ -3,6 +3,7 @@
 """The file of results: rows by net and part, written whole after every row, so that another call goes
 on where one ended."""
 
+import fnmatch
 import json
 import os
 import pathlib
@@ -31,6 +32,17 @@ class Results:
     def has(self, piece, may_be_refused=True):
         row = self.rows(piece.net, piece.part).get(piece.row)
         return row is not None and (may_be_refused or "refused" not in row)
+
+    def forget(self, pattern):
+        """The names of the rows that it fits, "gpt, choice: ctdr", which are to be measured anew."""
+        with self._lock:
+            found = [(rows, row, f"{net}, {part}: {row}") for net, parts in self._all["nets"].items()
+                     for part, rows in parts.items() for row in rows]
+            found = [item for item in found if fnmatch.fnmatchcase(item[2], pattern)]
+            for rows, row, _ in found:
+                del rows[row]
+            self._save()
+        return [name for _, _, name in found]
 
     def measure(self, piece, lanes=1):
         """Makes the row. A refusal of the program is a row too. `lanes`: so many were made at once."""

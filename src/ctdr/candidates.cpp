@@ -12,6 +12,7 @@
 #include <ATen/ATen.h>
 #include <torch/cuda.h>
 #include <torch/nn/module.h>
+#include <torch/nn/modules/batchnorm.h>
 
 #include "base/check.h"
 #include "base/suggest.h"
@@ -41,6 +42,18 @@ void wait_for(const at::Device& device) {
 
 std::int64_t elements(at::IntArrayRef sizes) { return c10::multiply_integers(sizes); }
 
+using Norms = std::vector<torch::nn::BatchNorm2dImpl*>;
+
+// They go on with the statistics that they have, whatever they are given in training.
+Norms norms_of(torch::nn::Module& model) {
+  Norms norms;
+  for (const auto& module : model.modules(/*include_self=*/false)) {
+    if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norms.push_back(norm);
+  }
+  for (torch::nn::BatchNorm2dImpl* norm : norms) norm->options.momentum(0.0);
+  return norms;
+}
+
 bool is_svd_layer(const LayerInfo& info) {
   return !info.is_convolution || (info.kernel_height == 1 && info.kernel_width == 1);
 }
@@ -68,6 +81,7 @@ class Search {
         device_(dense.options().device),
         model_(zoo::make_model(dense.options().model, dense.options().model_options)) {
     model_.module->to(device_);
+    norms_ = norms_of(*model_.module);
     dense.with({}).prepare(*model_.module);
     const std::int64_t count =
         std::min(dense.options().batch, data.size(zoo::Part::kTraining, model_.input));
@@ -104,9 +118,12 @@ class Search {
     }
   }
 
+  // With the norms' statistics of the batch: they are taken anew once layers are decomposed, and
+  // with those of the dense net the loss would rise for what that mends.
   double loss() {
     const at::NoGradGuard no_grad;
     model_.module->eval();
+    for (torch::nn::BatchNorm2dImpl* norm : norms_) norm->train();
     std::optional<train::Bf16Autocast> autocast;
     if (dense_.options().has_bf16) autocast.emplace(device_.type());
     return model_.loss(batch_.inputs.to(device_), batch_.targets.to(device_)).item<double>();
@@ -309,6 +326,7 @@ class Search {
   const CandidateRules& rules_;
   const at::Device device_;
   zoo::Model model_;
+  Norms norms_;
   zoo::Batch batch_;
   std::map<std::string, decompose::LayerInput> inputs_;
   std::map<std::string, bool> noise_;

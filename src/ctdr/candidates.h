@@ -49,7 +49,8 @@ struct Option {
   // What the narrow layers in between give backward to keep.
   std::int64_t extra_activation_bytes = 0;
   double relative_error = 0;
-  // By how much the loss of a batch rises when this layer alone is changed.
+  // By how much the loss of a batch rises when this layer alone is changed, with the norms'
+  // statistics of that batch.
   double loss_rise = 0;
 };
 

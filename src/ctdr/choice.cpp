@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "ctdr/relief.h"
 
 namespace lowtide::ctdr {
 namespace {
@@ -20,12 +21,6 @@ constexpr double kLeastRise = 1e-3;
 // Of how many layers other forms are tried, and how many of them.
 constexpr std::size_t kVariedLayers = 3;
 constexpr std::size_t kVariants = 2;
-
-double worth_of(const Option& option, double dense_seconds, double step_seconds,
-                std::int64_t step_bytes) {
-  return (dense_seconds - option.seconds) / step_seconds +
-         static_cast<double>(option.state_bytes_saved) / static_cast<double>(step_bytes);
-}
 
 std::string times_text(double seconds, double dense_seconds) {
   char text[48];
@@ -43,15 +38,9 @@ std::string reason_of(const LayerChoice& choice) {
   return choice.worth > 0 ? facts : base::concat("does not pay: ", facts);
 }
 
-LayerChoice best_of(const LayerOptions& layer, double step_seconds, std::int64_t step_bytes) {
+LayerChoice best_of(const LayerOptions& layer, const Judgement& dense) {
   std::vector<LayerChoice> all;
-  for (const Option& option : layer.options) {
-    all.push_back({.layer = layer.info.name,
-                   .option = option,
-                   .dense_seconds = layer.dense_seconds,
-                   .worth = worth_of(option, layer.dense_seconds, step_seconds, step_bytes)});
-    all.back().reason = reason_of(all.back());
-  }
+  for (const Option& option : layer.options) all.push_back(valued(layer, option, dense));
   if (all.empty()) {
     return {.layer = layer.info.name,
             .option = {},
@@ -73,26 +62,6 @@ double merit(const LayerChoice& choice) {
   return choice.worth / std::max(choice.option->loss_rise, kLeastRise);
 }
 
-bool is_better(const Judgement& one, const Judgement& other) {
-  const bool fits = one.planned_seconds.has_value();
-  if (fits != other.planned_seconds.has_value()) return fits;
-  if (fits) return *one.planned_seconds < (1 - kNoise) * *other.planned_seconds;
-  return one.smallest_budget_bytes < other.smallest_budget_bytes;
-}
-
-// If another form of the layer was taken, it becomes the layer's choice.
-void take_form(LayerChoice& layer, const Forms& forms) {
-  const auto found = forms.find(layer.layer);
-  if (found == forms.end() || found->second == layer.option->form) return;
-  for (LayerChoice& other : layer.others) {
-    if (other.option->form != found->second) continue;
-    std::swap(layer.option, other.option);
-    std::swap(layer.worth, other.worth);
-    std::swap(layer.reason, other.reason);
-    return;
-  }
-}
-
 // Layers in a row of those that are ranked.
 using Block = std::span<const LayerChoice>;
 
@@ -100,11 +69,12 @@ class Search {
  public:
   Search(const Judge& judge, std::size_t most_trials) : judge_(judge), most_trials_(most_trials) {}
 
-  // Gives whether it came to its end. `reserves`: those that do not pay by themselves.
-  bool go(Block layers, Block reserves) {
+  // Gives whether it came to its end. Of all layers the first so many pay by themselves.
+  bool go(Block all, std::size_t paying) {
+    const Block layers = all.first(paying), reserves = all.subspan(paying);
     if (!look(0, {}) || (!layers.empty() && !consider(layers))) return false;
     if (costs_time() && !reserves.empty() && !consider(reserves)) return false;
-    return vary(layers);
+    return relieve(all) && vary(layers);
   }
 
   // All of them or none.
@@ -126,41 +96,70 @@ class Search {
     return !now.planned_seconds || *now.planned_seconds > (1 + kNoise) * now.plain_seconds;
   }
 
+  // As quick as the quickest that was found, and still worth it.
+  bool is_as_quick(const Judgement& one, const Judgement& quickest) const {
+    return !is_better(quickest, one) && is_better(one, trials_.front().judgement);
+  }
+
+  // Undoes harm where that costs no time.
+  bool relieve(Block layers) {
+    const Judgement quickest = trials_[current_].judgement;
+    if (!quickest.planned_seconds) return true;
+    const std::vector<Relief> all =
+        reliefs_of({layers.begin(), layers.end()}, trials_[current_].forms, prices_of(quickest));
+    // So many that together they cost no more than noise, by what their layers take alone.
+    std::vector<Relief> some;
+    double lost = 0;
+    for (const Relief& relief : all) {
+      lost += relief.gain_lost;
+      if (lost > kNoise * *quickest.planned_seconds) break;
+      if (relief.harm_undone > kLeastRise || relief.gain_lost < 0) some.push_back(relief);
+    }
+    return some.empty() || undo(some, quickest);
+  }
+
+  // All of them, or, if that is slower, those of each half that are not.
+  bool undo(std::span<const Relief> reliefs, const Judgement& quickest) {
+    if (trials_.size() >= most_trials_) return true;
+    if (!look(with_reliefs(trials_[current_].forms, reliefs))) return false;
+    if (is_as_quick(trials_.back().judgement, quickest)) {
+      current_ = trials_.size() - 1;
+      return true;
+    }
+    if (reliefs.size() == 1) return true;
+    const std::span<const Relief> first = reliefs.first((reliefs.size() + 1) / 2);
+    return undo(first, quickest) && undo(reliefs.subspan(first.size()), quickest);
+  }
+
   // Puts other forms in the place of those that were taken.
   bool vary(Block layers) {
     std::size_t varied = 0;
     for (const LayerChoice& layer : layers) {
       if (!trials_[current_].forms.contains(layer.layer) || ++varied > kVariedLayers) continue;
-      LayerChoice taken = layer;
       for (std::size_t i = 0; i < std::min(kVariants, layer.others.size()); ++i) {
         if (trials_.size() >= most_trials_) return true;
         const LayerChoice& other = layer.others[i];
+        if (trials_[current_].forms.at(layer.layer) == other.option->form) continue;
         if (!look(current_, Block(&other, 1))) return false;
-        if (!is_preferable(other, taken)) continue;
-        current_ = trials_.size() - 1;
-        taken = other;
+        const Judgement &now = trials_[current_].judgement, &then = trials_.back().judgement;
+        if (is_better(then, now)) current_ = trials_.size() - 1;
       }
     }
     return true;
   }
 
-  // Of the last trial, in which one form took the other's place.
-  bool is_preferable(const LayerChoice& other, const LayerChoice& taken) const {
-    const Judgement &now = trials_[current_].judgement, &then = trials_.back().judgement;
-    if (is_better(then, now)) return true;
-    const double harm = taken.option->loss_rise;
-    return !is_better(now, then) && harm > kLeastRise && other.option->loss_rise <= harm / 2;
-  }
-
   // Judges those of a trial and these together.
   bool look(std::size_t base, Block more) {
-    Trial trial;
-    if (!trials_.empty()) trial.forms = trials_[base].forms;
-    for (const LayerChoice& layer : more) trial.forms[layer.layer] = layer.option->form;
-    const std::optional<Judgement> judgement = judge_(trial.forms);
+    Forms forms;
+    if (!trials_.empty()) forms = trials_[base].forms;
+    for (const LayerChoice& layer : more) forms[layer.layer] = layer.option->form;
+    return look(std::move(forms));
+  }
+
+  bool look(Forms forms) {
+    const std::optional<Judgement> judgement = judge_(forms);
     if (!judgement) return false;
-    trial.judgement = *judgement;
-    trials_.push_back(std::move(trial));
+    trials_.push_back({std::move(forms), *judgement});
     return true;
   }
 
@@ -191,15 +190,45 @@ class Search {
 
 }  // namespace
 
-std::vector<LayerChoice> rank_choices(const std::vector<LayerOptions>& layers, double step_seconds,
-                                      std::int64_t step_bytes) {
+LayerChoice valued(const LayerOptions& layer, const Option& option, const Judgement& dense) {
+  const double gain = gain_of(option, layer.dense_seconds, prices_of(dense));
+  LayerChoice result = {.layer = layer.info.name,
+                        .option = option,
+                        .dense_seconds = layer.dense_seconds,
+                        .worth = gain / dense.plain_seconds};
+  result.reason = reason_of(result);
+  return result;
+}
+
+std::vector<LayerChoice> rank_choices(const std::vector<LayerOptions>& layers,
+                                      const Judgement& dense) {
   std::vector<LayerChoice> choices;
-  for (const LayerOptions& layer : layers) {
-    choices.push_back(best_of(layer, step_seconds, step_bytes));
-  }
+  for (const LayerOptions& layer : layers) choices.push_back(best_of(layer, dense));
   std::stable_sort(choices.begin(), choices.end(),
                    [](const LayerChoice& a, const LayerChoice& b) { return merit(a) > merit(b); });
   return choices;
+}
+
+bool is_better(const Judgement& one, const Judgement& other) {
+  const bool fits = one.planned_seconds.has_value();
+  if (fits != other.planned_seconds.has_value()) return fits;
+  if (fits) return *one.planned_seconds < (1 - kNoise) * *other.planned_seconds;
+  return one.smallest_budget_bytes < other.smallest_budget_bytes;
+}
+
+void take_forms(std::vector<LayerChoice>& layers, const Forms& forms) {
+  for (LayerChoice& layer : layers) {
+    const auto found = forms.find(layer.layer);
+    if (found == forms.end() || !layer.option || found->second == layer.option->form) continue;
+    for (LayerChoice& other : layer.others) {
+      if (other.option->form != found->second) continue;
+      std::swap(layer.option, other.option);
+      std::swap(layer.dense_seconds, other.dense_seconds);
+      std::swap(layer.worth, other.worth);
+      std::swap(layer.reason, other.reason);
+      break;
+    }
+  }
 }
 
 std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, const Judge& judge,
@@ -214,15 +243,15 @@ std::optional<Choice> choose(std::vector<LayerChoice> layers, bool everywhere, c
   const auto with_option = static_cast<std::size_t>(
       std::count_if(layers.begin(), layers.end(),
                     [](const LayerChoice& layer) { return layer.option.has_value(); }));
-  const Block reserves = Block(layers).subspan(most, with_option - most);
   Search search(judge, most_trials);
-  if (!(everywhere ? search.take(candidates) : search.go(candidates, reserves))) {
+  const Block all = Block(layers).first(with_option);
+  if (!(everywhere ? search.take(all.first(most)) : search.go(all, most))) {
     return std::nullopt;
   }
   Choice choice;
   choice.trials = search.take_trials();
   if (choice.trials[search.current()].judgement.planned_seconds) choice.chosen = search.current();
-  for (LayerChoice& layer : layers) take_form(layer, choice.trials[search.current()].forms);
+  take_forms(layers, choice.trials[search.current()].forms);
   choice.layers = std::move(layers);
   return choice;
 }

@@ -39,13 +39,15 @@ std::vector<std::string> names_of(const std::vector<LayerChoice>& choices) {
   return names;
 }
 
-// The plain step takes 10 s and 1000 bytes.
+// The plain step takes 10 s and 1000 bytes, and nobody has a plan.
+Judgement plain() { return {.plain_peak_bytes = 1000, .plain_seconds = 10}; }
+
 std::vector<LayerChoice> ranked() {
   return rank_choices(
       {layer("slower", 1, {option(2, 10, 0)}),  // worth -0.1 + 0.01
        layer("harmful", 4, {option(2, 0, 2)}),  // 0.2 for a rise of 2
        layer("grouped", 1, {}), layer("good", 3, {option(2, 0, 0.1), option(1, 0, 0.1, 1)})},
-      10, 1000);
+      plain());
 }
 
 TEST(RankChoices, WorthForHarmComesFirstAndWhatDoesNotPayLast) {
@@ -110,7 +112,7 @@ Judge judge_forms_by(std::map<std::set<std::string>, double> seconds) {
 
 TEST(Choose, ALayerThatDoesNotPayByItselfIsTakenForThePlan) {
   const std::vector<LayerChoice> layers = rank_choices(
-      {layer("slower", 1, {option(2, 0, 0)}), layer("good", 3, {option(2, 0, 0)})}, 10, 1000);
+      {layer("slower", 1, {option(2, 0, 0)}), layer("good", 3, {option(2, 0, 0)})}, plain());
   const auto chosen = [&](std::map<std::set<std::string>, double> seconds) {
     const Choice choice = *choose(layers, false, judge_forms_by(std::move(seconds)));
     return choice.trials[*choice.chosen].forms;
@@ -121,23 +123,70 @@ TEST(Choose, ALayerThatDoesNotPayByItselfIsTakenForThePlan) {
   EXPECT_EQ(chosen({{{}, 10}, {{"good 2"}, 5}, {{"good 2", "slower 2"}, 1}}).size(), 1U);
 }
 
-TEST(Choose, AnotherFormIsTakenIfItIsQuickerOrHalfAsHarmful) {
+TEST(RankChoices, BytesAreWorthWhatTheBudgetCosts) {
+  // 500 bytes are missing, and without them a step takes 20 s more.
+  Judgement tight = plain();
+  tight.planned_seconds = 30;
+  tight.smallest_budget_bytes = 500;
+  const std::vector<LayerOptions> layers = {layer("slower", 1, {option(2, 50, 0)})};
+  EXPECT_NEAR(rank_choices(layers, tight)[0].worth, (50 * 20.0 / 500 - 1) / 10, 1e-12);
+  // Where the plan costs nothing they are worth nothing.
+  tight.planned_seconds = 10;
+  EXPECT_NEAR(rank_choices(layers, tight)[0].worth, -0.1, 1e-12);
+  EXPECT_NEAR(rank_choices(layers, plain())[0].worth, (50 * 0.01 - 1) / 10, 1e-12);
+}
+
+TEST(Choose, AnotherFormIsTakenIfItIsQuickerOrAsQuickAndMilder) {
   struct Case {
     double seconds_of_other;
     double rise_of_other;
     std::int64_t rank;
   };
-  for (const Case& c : {Case{6, 1, 4}, Case{8.05, 0.4, 4}, Case{8.05, 0.6, 2}, Case{9, 0.1, 2}}) {
+  for (const Case& c : {Case{6, 1.5, 4}, Case{8.05, 0.6, 4}, Case{8.05, 1.5, 2}, Case{9, 0.1, 2}}) {
     const std::vector<LayerChoice> layers = rank_choices(
-        {layer("good", 3, {option(2.5, 0, c.rise_of_other, 4), option(2, 0, 1, 2)})}, 10, 1000);
+        {layer("good", 3, {option(2.1, 0, c.rise_of_other, 4), option(2, 0, 1, 2)})}, plain());
     const Choice choice =
         *choose(layers, false,
                 judge_forms_by({{{}, 10}, {{"good 2"}, 8}, {{"good 4"}, c.seconds_of_other}}));
-    EXPECT_EQ(choice.trials[*choice.chosen].forms.at("good").ranks[0], c.rank);
+    EXPECT_EQ(choice.trials[*choice.chosen].forms.at("good").ranks[0], c.rank)
+        << c.seconds_of_other << " s, " << c.rise_of_other;
     // The table tells of what was taken.
     EXPECT_EQ(choice.layers[0].option->form.ranks[0], c.rank);
-    EXPECT_NEAR(choice.layers[0].worth, c.rank == 4 ? 0.05 : 0.1, 1e-12);
+    EXPECT_NEAR(choice.layers[0].worth, c.rank == 4 ? 0.09 : 0.1, 1e-12);
   }
+}
+
+// "big" gives nearly all of the time, "harmful" and "sensitive" hardly any, for most of the harm.
+std::vector<LayerChoice> uneven() {
+  return rank_choices(
+      {layer("big", 5, {option(1, 0, 0.01)}), layer("harmful", 1, {option(0.95, 0, 1)}),
+       layer("sensitive", 1, {option(0.98, 0, 0.5)})},
+      plain());
+}
+
+const Names kAll = {"big", "harmful", "sensitive"};
+
+std::set<std::string> chosen_of_uneven(std::map<std::set<std::string>, double> seconds) {
+  const Choice choice = *choose(uneven(), false, judge_by(std::move(seconds)));
+  std::set<std::string> names;
+  for (const auto& [name, form] : choice.trials[*choice.chosen].forms) names.insert(name);
+  return names;
+}
+
+TEST(Choose, OfSetsThatAreAsQuickTheOneThatDoesTheLeastHarm) {
+  const Names two = {"big", "harmful"}, other_two = {"big", "sensitive"};
+  EXPECT_EQ(chosen_of_uneven({{kDense, 10}, {kAll, 5.9}, {two, 6.1}, {{"big"}, 6.0}}),
+            Names{"big"});
+  // One of them is needed, so only the other is dense.
+  EXPECT_EQ(
+      chosen_of_uneven({{kDense, 10}, {kAll, 5.9}, {two, 6.1}, {{"big"}, 6.2}, {other_two, 5.95}}),
+      other_two);
+  // Both are.
+  EXPECT_EQ(
+      chosen_of_uneven({{kDense, 10}, {kAll, 5.9}, {two, 6.1}, {{"big"}, 6.2}, {other_two, 6.1}}),
+      kAll);
+  // What is left has to be worth it.
+  EXPECT_EQ(chosen_of_uneven({{kDense, 6.08}, {kAll, 5.9}, {two, 6.1}, {{"big"}, 6.0}}), kAll);
 }
 
 TEST(Choose, EverywhereAsksNotWhatPays) {
@@ -150,8 +199,8 @@ TEST(Choose, EverywhereAsksNotWhatPays) {
 
 TEST(Choose, NoSearchIsBegunOnceEnoughSetsWereLookedAt) {
   const std::vector<LayerChoice> layers = rank_choices(
-      {layer("good", 3, {option(2, 0, 1, 2), option(2.5, 0, 0.1, 4), option(2.6, 0, 0.1, 6)})}, 10,
-      1000);
+      {layer("good", 3, {option(2, 0, 1, 2), option(2.5, 0, 0.1, 4), option(2.6, 0, 0.1, 6)})},
+      plain());
   for (const std::size_t most : {2U, 3U, 4U}) {
     const Choice choice = *choose(
         layers, false,

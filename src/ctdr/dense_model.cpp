@@ -8,6 +8,7 @@
 #include <torch/nn/module.h>
 
 #include "base/check.h"
+#include "decompose/widen.h"
 
 namespace lowtide::ctdr {
 namespace {
@@ -18,6 +19,20 @@ constexpr std::string_view kBuffer = "buffer/";
 template <class Items>
 void copy_into(const Items& items, const std::map<std::string, at::Tensor>& values) {
   for (const auto& item : items) item.value().copy_(values.at(item.key()));
+}
+
+// The factors of a layer, which are no longer among the values then.
+decompose::Factored take_factors(std::map<std::string, at::Tensor>& values,
+                                 const std::string& layer, const LayerForm& form,
+                                 const at::Tensor& weight) {
+  decompose::Factored result = {.form = form, .factors = {}};
+  for (const auto& [name, shape] : decompose::factor_shapes(form, weight.sizes())) {
+    const auto found = values.find(layer + "." + name);
+    LT_CHECK(found != values.end(), "no factor ", layer, ".", name);
+    result.factors.push_back({name, found->second.to(weight.device())});
+    values.erase(found);
+  }
+  return result;
 }
 
 template <class Body>
@@ -93,6 +108,40 @@ train::TrainingOptions DenseModel::with(const Forms& forms) {
     give_forms(model, forms);
   };
   return result;
+}
+
+train::TrainingOptions DenseModel::with(const Forms& forms, const TunedModel& tuned) {
+  const at::NoGradGuard no_grad;
+  std::map<std::string, at::Tensor> values = tuned.values;
+  for (const auto& [layer, form] : tuned.forms) {
+    const decompose::Factored narrow = take_factors(values, layer, form, weight(layer));
+    const auto found = forms.find(layer);
+    if (found == forms.end()) {
+      values[layer + ".weight"] = decompose::reconstruct(narrow, weight(layer).sizes());
+      continue;
+    }
+    for (const decompose::Factor& factor : grown(layer, narrow, found->second).factors) {
+      values[layer + "." + factor.name] = factor.tensor;
+    }
+  }
+  train::TrainingOptions result = options_;
+  result.prepare = [forms, values = std::move(values)](torch::nn::Module& model) {
+    const at::NoGradGuard still_none;
+    for (const auto& [layer, form] : forms) prepare_layer(model, layer, form);
+    copy_into(model.named_parameters(), values);
+    copy_into(model.named_buffers(), values);
+  };
+  return result;
+}
+
+decompose::Factored DenseModel::grown(const std::string& layer, const decompose::Factored& narrow,
+                                      const LayerForm& form) {
+  if (narrow.form.method == form.method && narrow.form.ranks == form.ranks) return narrow;
+  try {
+    return decompose::widened(narrow, form, weight(layer), cp_sweeps_);
+  } catch (const InvalidInput&) {
+    return factors(layer, form).factored;
+  }
 }
 
 void DenseModel::load(torch::nn::Module& model) const {

@@ -18,6 +18,13 @@ namespace lowtide::ctdr {
 // The layers that are not dense, by name.
 using Forms = std::map<std::string, LayerForm>;
 
+// A model that was trained on with decomposed layers.
+struct TunedModel {
+  Forms forms;
+  // Parameters, with the factors of those, and buffers, by their names.
+  std::map<std::string, at::Tensor> values;
+};
+
 // A trained model, from which models with decomposed layers are made: its weights, and what was
 // found of their decompositions so far.
 class DenseModel {
@@ -39,8 +46,15 @@ class DenseModel {
   // The same training from these weights, with these layers decomposed. This must outlive what is
   // made of the options.
   train::TrainingOptions with(const Forms& forms);
+  // The same training from where it was left, in forms of which some have higher ranks than there,
+  // and with layers that are dense again: at first it computes the same, and what was cut off is
+  // what is free to be learned. Only CP whose new terms would cancel each other begins anew.
+  // Requires: no layer that was dense there is decomposed, and no method changes.
+  train::TrainingOptions with(const Forms& forms, const TunedModel& tuned);
 
  private:
+  decompose::Factored grown(const std::string& layer, const decompose::Factored& narrow,
+                            const LayerForm& form);
   void load(torch::nn::Module& model) const;
   void give_forms(torch::nn::Module& model, const Forms& forms);
 

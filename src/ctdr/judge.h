@@ -21,7 +21,7 @@ struct Judgement {
   // At the plain peak, by StorageKind.
   std::array<std::int64_t, kStorageKinds> plain_bytes{};
   // Under the best plan for the budget; nothing if none fits.
-  std::optional<double> planned_seconds;
+  std::optional<double> planned_seconds{};
   std::int64_t planned_peak_bytes = 0;
   // A budget for which there is a plan: the one that was asked about, or the smallest known.
   std::int64_t smallest_budget_bytes = 0;

@@ -11,19 +11,13 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "ctdr/dense_model.h"
+#include "ctdr/raise.h"
 #include "ctdr/weights_file.h"
 #include "train/checkpoint.h"
 #include "train/working_budget.h"
 
 namespace lowtide::ctdr {
 namespace {
-
-double loss_rise_of(const Choice& choice, const std::string& layer) {
-  for (const LayerChoice& item : choice.layers) {
-    if (item.layer == layer && item.option) return item.option->loss_rise;
-  }
-  return 0;
-}
 
 void load_checkpoint(const train::RunOptions& options, train::Training& training) {
   LT_REQUIRE(train::has_checkpoint(options.checkpoint), "there is no checkpoint in ",
@@ -117,8 +111,7 @@ class Run {
     warn_of_noise(layers);
     const std::optional<Judgement> plain = judge_forms({});
     if (!plain || hooks_.is_stopped()) return false;
-    std::vector<LayerChoice> ranked =
-        rank_choices(layers, plain->plain_seconds, plain->plain_peak_bytes);
+    std::vector<LayerChoice> ranked = rank_choices(layers, *plain);
     std::optional<Choice> choice = choose(
         std::move(ranked), options_.everywhere,
         [&](const Forms& forms) -> std::optional<Judgement> {
@@ -180,55 +173,114 @@ class Run {
   bool recover_accuracy() {
     count_parameters();
     if (report_.forms.empty()) return keep_dense();
-    report_.recovery = within_budget(dense_->with(report_.forms),
-                                     [&] { return recover_once(/*is_raise=*/false); });
+    report_.recovery = within_budget(dense_->with(report_.forms), [&] {
+      return recover_once(dense_->with(report_.forms), /*is_raise=*/false);
+    });
     if (!report_.recovery) return false;
     if (report_.recovery->was_interrupted) {
       report_.stopped = base::concat("after step ", report_.recovery->steps, " of fine-tuning");
       return false;
     }
     while (!report_.recovery->is_back && report_.raises < options_.raises) {
-      const Forms forms = report_.forms;
-      Forms raised = with_raised_ranks(forms, report_.choice, *dense_);
-      // The budget counts more than the accuracy.
-      if (raised.empty() && !report_.dense().judgement.planned_seconds) return true;
-      report_.forms = std::move(raised);
-      ++report_.raises;
       hooks_.say("the accuracy is not back; raising the ranks of the most sensitive layers");
-      if (report_.forms.empty()) return keep_dense();
-      const Raise raise = try_raised();
-      if (raise != Raise::kDone) {
-        report_.forms = forms;
-        --report_.raises;
-        return raise == Raise::kBeyondBudget;
+      const std::optional<Trial> raised = find_raised();
+      if (!raised) return stop("while higher ranks were tried");
+      switch (try_raised(*raised)) {
+        case Raise::kDone:
+          continue;
+        case Raise::kDense:
+          return keep_dense();
+        case Raise::kBeyondBudget:
+          return true;
+        case Raise::kStopped:
+          return stop("while higher ranks were tried");
       }
-      count_parameters();
     }
     return true;
   }
 
-  enum class Raise { kDone, kBeyondBudget, kStopped };
+  bool stop(const char* when) {
+    report_.stopped = when;
+    return false;
+  }
+
+  // With everything decomposed that can be, nobody asked for time.
+  Prices prices() const {
+    if (options_.everywhere) return {.second = 0, .byte = 1};
+    return prices_of(report_.chosen().judgement);
+  }
+
+  // A set that does half of the harm, timed and planned as those were that were chosen from.
+  // Nothing if the user stopped it.
+  std::optional<Trial> find_raised() {
+    std::vector<LayerChoice>& layers = report_.choice.layers;
+    add_raised(layers, report_.forms, report_.dense().judgement, *dense_, *data_, options_.rules,
+               hooks_);
+    if (hooks_.is_stopped()) return std::nullopt;
+    Trial trial = {.forms = with_half_the_harm(layers, report_.forms, prices()),
+                   .judgement = report_.dense().judgement};
+    if (trial.forms.empty()) return trial;
+    const std::optional<Judgement> judgement = judge_forms(trial.forms);
+    if (!judgement) return std::nullopt;
+    trial.judgement = *judgement;
+    return trial;
+  }
+
+  enum class Raise { kDone, kDense, kBeyondBudget, kStopped };
 
   // What was fine-tuned before stays the result, and what was written, where higher ranks do not
   // keep the budget or the user stopped it.
-  Raise try_raised() {
-    try {
-      std::optional<Recovery> recovery = recover_once(/*is_raise=*/true);
-      if (!recovery) {
-        report_.stopped = "while higher ranks were tried";
-        return Raise::kStopped;
-      }
-      report_.recovery = std::move(recovery);
-      return Raise::kDone;
-    } catch (const OutOfMemory& refusal) {
-      hooks_.say(base::concat(
-          "with higher ranks the budget is not kept, so the ranks before stay: ", refusal.what()));
-      return Raise::kBeyondBudget;
+  Raise try_raised(const Trial& raised) {
+    if (!raised.judgement.planned_seconds) {
+      return beyond_budget(
+          base::concat("by simulation the smallest that can be kept is ",
+                       base::format_bytes(raised.judgement.smallest_budget_bytes)));
     }
+    if (raised.forms.empty()) return Raise::kDense;
+    if (!options_.everywhere && !is_better(raised.judgement, report_.dense().judgement) &&
+        report_.dense().judgement.planned_seconds) {
+      hooks_.say("with higher ranks the step is no quicker than the dense net's");
+      return Raise::kDense;
+    }
+    const Forms before = std::exchange(report_.forms, raised.forms);
+    try {
+      std::optional<Recovery> recovery =
+          recover_once(dense_->with(raised.forms, *tuned_), /*is_raise=*/true);
+      if (recovery) {
+        report_.attempts.push_back({before.size(), report_.parameters, *report_.recovery});
+        report_.recovery = std::move(recovery);
+        take_raised(before, raised);
+        return Raise::kDone;
+      }
+    } catch (const OutOfMemory& refusal) {
+      report_.forms = before;
+      return beyond_budget(refusal.what());
+    }
+    report_.forms = before;
+    return Raise::kStopped;
+  }
+
+  Raise beyond_budget(const std::string& why) {
+    hooks_.say(
+        base::concat("with higher ranks the budget is not kept, so the ranks before stay: ", why));
+    return Raise::kBeyondBudget;
+  }
+
+  void take_raised(const Forms& before, const Trial& raised) {
+    ++report_.raises;
+    for (const auto& [layer, form] : before) {
+      if (!raised.forms.contains(layer)) report_.undone.insert(layer);
+    }
+    take_forms(report_.choice.layers, raised.forms);
+    report_.choice.trials.push_back(raised);
+    report_.choice.chosen = report_.choice.trials.size() - 1;
+    count_parameters();
   }
 
   // A net that was not changed has lost nothing, and is trained no further.
   bool keep_dense() {
+    for (const auto& [layer, form] : report_.forms) report_.undone.insert(layer);
+    report_.forms.clear();
     count_parameters();
     report_.recovery.reset();
     report_.choice.chosen = 0;
@@ -245,7 +297,7 @@ class Run {
 
   // One that is tried for higher ranks and does not come to its end is no better than what is
   // there.
-  std::optional<Recovery> recover_once(bool is_raise) {
+  std::optional<Recovery> recover_once(const train::TrainingOptions& training, bool is_raise) {
     const RecoveryOptions recovery = {
         .memory = options_.run.memory,
         .budget_bytes = report_.budget_bytes,
@@ -255,10 +307,11 @@ class Run {
         .keeps_interrupted = !is_raise};
     hooks_.say(base::concat("fine-tuning ", report_.forms.size(),
                             " decomposed layers; the optimizer's states start over"));
-    const auto keep = [&](const train::Training& training, Session& session) {
-      write(training.state(), report_.forms, &session);
+    const auto keep = [&](const train::Training& tuned, Session& session) {
+      write(tuned.state(), report_.forms, &session);
+      if (options_.raises > 0) tuned_ = {report_.forms, host_copies(tuned.state(), &session)};
     };
-    return recover(dense_->with(report_.forms), data_, recovery, keep, hooks_);
+    return recover(training, data_, recovery, keep, hooks_);
   }
 
   bool find_largest_batch() {
@@ -286,6 +339,8 @@ class Run {
   const train::Hooks& hooks_;
   std::shared_ptr<const zoo::DataSet> data_;
   std::optional<DenseModel> dense_;
+  // What was fine-tuned last.
+  std::optional<TunedModel> tuned_;
   Report report_;
 };
 
@@ -322,30 +377,6 @@ std::optional<TrainedNet> trained_net(const train::RunOptions& options, std::int
     session.release(item.tensor);
   }
   return net;
-}
-
-Forms with_raised_ranks(const Forms& forms, const Choice& choice, DenseModel& dense) {
-  std::vector<std::string> names;
-  for (const auto& [name, form] : forms) names.push_back(name);
-  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return loss_rise_of(choice, a) > loss_rise_of(choice, b);
-  });
-  Forms raised = forms;
-  for (std::size_t i = 0; i < (names.size() + 1) / 2; ++i) {
-    const decompose::Spectrum& spectrum = dense.spectrum(names[i]);
-    const LayerForm form = decompose::raised_form(forms.at(names[i]), spectrum);
-    try {
-      if (decompose::is_smaller(form, spectrum)) {
-        static_cast<void>(dense.factors(names[i], form));
-        raised[names[i]] = form;
-        continue;
-      }
-    } catch (const InvalidInput&) {
-      // A rank beyond the layer's, or terms that cancel each other: dense it is.
-    }
-    raised.erase(names[i]);
-  }
-  return raised;
 }
 
 Report run(Options options, const train::Hooks& hooks) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct Options {
   // Rounds of fine-tuning through the data, each time.
   std::int64_t fine_tuning_epochs = 1;
   double rate_share = 0.1;
-  // How often ranks are raised when the accuracy is not back.
+  // How often ranks are raised, or layers made dense again, when the accuracy is not back.
   int raises = 2;
   // Whose links plans count on; ops are measured on the device.
   Machine machine;
@@ -49,6 +50,13 @@ struct Options {
   bool is_merged = false;
 };
 
+// A fine-tuning that did not bring the accuracy back, and after which ranks were raised.
+struct Attempt {
+  std::size_t layers = 0;
+  std::int64_t parameters = 0;
+  Recovery recovery;
+};
+
 struct Report {
   train::TrainingOptions training;
   std::int64_t budget_bytes = 0;
@@ -59,10 +67,14 @@ struct Report {
   Choice choice;
   // What they are in the end: ranks may have been raised.
   Forms forms;
+  // Layers that were decomposed and fine-tuned, and are dense again, since that did not bring the
+  // accuracy back.
+  std::set<std::string> undone;
   std::int64_t dense_parameters = 0;
   std::int64_t parameters = 0;
   // The last, with the ranks at the end.
   std::optional<Recovery> recovery;
+  std::vector<Attempt> attempts;
   int raises = 0;
   std::optional<train::MaxBatch> max_batch;
   // The file that the weights of `forms` are in; empty: none was asked for, or it is not yet there.
@@ -89,9 +101,5 @@ struct TrainedNet {
 std::optional<TrainedNet> trained_net(const train::RunOptions& options, std::int64_t budget_bytes,
                                       const std::shared_ptr<const zoo::DataSet>& data,
                                       const train::Hooks& hooks);
-
-// The forms with the ranks of the more sensitive half of the layers raised by half, or the layer
-// dense again where that is no longer smaller.
-Forms with_raised_ranks(const Forms& forms, const Choice& choice, DenseModel& dense);
 
 }  // namespace lowtide::ctdr

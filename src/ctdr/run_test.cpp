@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ctdr/run.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -315,21 +316,50 @@ TEST(Ctdr, WhatWasWrittenIsReadBackIntoAFreshModel) {
   EXPECT_THROW(training.prepare(*other.module), InvalidInput);
 }
 
-TEST(Ctdr, RanksOfTheSensitiveHalfAreRaised) {
+TEST(Ctdr, RaisedSetsAreTimedAndPlannedAndTheAttemptBeforeIsTold) {
+  Options options = never_back();
+  options.raises = 1;
+  const Report report = run(options, {});
+  ASSERT_EQ(report.raises, 1);
+  EXPECT_EQ(report.chosen().forms, report.forms);
+  EXPECT_GT(report.chosen().judgement.plain_seconds, 0);
+  EXPECT_EQ(*report.choice.chosen, report.choice.trials.size() - 1);
+  ASSERT_EQ(report.attempts.size(), 1U);
+  EXPECT_GT(report.parameters, report.attempts[0].parameters);
+  EXPECT_LT(report.parameters, report.dense_parameters);
+  // Nothing was trained, so what was reached stays what it was.
+  EXPECT_NEAR(report.recovery->after_fine_tuning.loss,
+              report.attempts[0].recovery.after_fine_tuning.loss, 1e-4);
+}
+
+TEST(Ctdr, TheRiseOfTheLossDoesNotDependOnStatisticsThatAreTakenAnew) {
   Options options = lenet();
+  options.run.training.model = "small_resnet";
+  options.run.training.model_options.width = 4;
+  options.run.training.batch = 10;
   const auto data = train::open_data_for(options.run.training);
   train::Training training(options.run.training, data);
-  DenseModel dense(options.run.training, training.state());
-  const LayerForm small = {Decomposition::kSvd, {4}};
-  Choice choice;
-  choice.layers = {{.layer = "c5", .option = Option{.form = small, .loss_rise = 0.5}},
-                   {.layer = "f6", .option = Option{.form = small, .loss_rise = 0.1}}};
-  const Forms raised = with_raised_ranks({{"c5", small}, {"f6", small}}, choice, dense);
-  EXPECT_EQ(raised.at("c5").ranks, std::vector<std::int64_t>{6});
-  EXPECT_EQ(raised.at("f6").ranks, std::vector<std::int64_t>{4});
-  // 84 x 120 has no fewer parameters at a rank of 60.
-  const Forms dense_again = with_raised_ranks({{"f6", {Decomposition::kSvd, {40}}}}, choice, dense);
-  EXPECT_TRUE(dense_again.empty());
+  train::State state;
+  for (const auto& [name, tensor] : training.state()) {
+    state.push_back({name, tensor.detach().clone()});
+  }
+  const CandidateRules rules = {.ranks = {{RankRule::Kind::kCompression, 0.25}},
+                                .has_reconstructed = false,
+                                .takes_untrained = true};
+  const auto rises = [&] {
+    DenseModel dense(options.run.training, state);
+    std::vector<double> found;
+    for (const LayerOptions& layer : find_candidates(dense, *data, rules, {})) {
+      for (const Option& option : layer.options) found.push_back(option.loss_rise);
+    }
+    return found;
+  };
+  const std::vector<double> before = rises();
+  for (auto& [name, tensor] : state) {
+    if (name.ends_with("running_mean")) tensor.add_(3);
+  }
+  EXPECT_EQ(rises(), before);
+  EXPECT_GT(*std::max_element(before.begin(), before.end()), 0);
 }
 
 TEST(Ctdr, RanksOfAllLayersTogetherMeetATotal) {

@@ -32,21 +32,6 @@ std::optional<std::string> name_in_model(const std::string& name) {
   return name.substr(slash + 1);
 }
 
-// In host memory.
-Tensors copies_of(const train::State& state, Session* session) {
-  Tensors copies;
-  for (const train::NamedTensor& item : state) {
-    const std::optional<std::string> name = name_in_model(item.name);
-    if (!name) continue;
-    train::with_bytes(item.tensor, session, [&](std::span<const std::byte> bytes) {
-      at::Tensor copy = at::empty(item.tensor.sizes(), item.tensor.options().device(at::kCPU));
-      std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(copy.mutable_data_ptr()));
-      copies[*name] = copy;
-    });
-  }
-  return copies;
-}
-
 // The factors of a layer become its weight.
 void merge_layer(Tensors& tensors, const std::string& layer, const LayerForm& form,
                  at::IntArrayRef weight_sizes) {
@@ -76,10 +61,24 @@ void load(torch::nn::Module& model, const train::TensorFile& file) {
 
 }  // namespace
 
+Tensors host_copies(const train::State& state, Session* session) {
+  Tensors copies;
+  for (const train::NamedTensor& item : state) {
+    const std::optional<std::string> name = name_in_model(item.name);
+    if (!name) continue;
+    train::with_bytes(item.tensor, session, [&](std::span<const std::byte> bytes) {
+      at::Tensor copy = at::empty(item.tensor.sizes(), item.tensor.options().device(at::kCPU));
+      std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(copy.mutable_data_ptr()));
+      copies[*name] = copy;
+    });
+  }
+  return copies;
+}
+
 void write_weights(const std::filesystem::path& file, const train::State& state, const Forms& forms,
                    const DenseModel& dense, bool is_merged, Session* session) {
   const at::NoGradGuard no_grad;
-  Tensors tensors = copies_of(state, session);
+  Tensors tensors = host_copies(state, session);
   train::Texts texts = {{"format", kFormat}, {"model", dense.options().model}};
   for (const auto& [layer, form] : forms) {
     if (is_merged) {

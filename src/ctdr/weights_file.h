@@ -4,13 +4,20 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
+
+#include <ATen/core/Tensor.h>
 
 #include "ctdr/dense_model.h"
 #include "lowtide/session.h"
 #include "train/named_tensor.h"
 
 namespace lowtide::ctdr {
+
+// Copies of a model's parameters and buffers in host memory, by their names in it. `state`: as
+// Training::state() gives it, of a training in the session.
+std::map<std::string, at::Tensor> host_copies(const train::State& state, Session* session);
 
 // Writes a model's parameters and buffers under their names in it, as safetensors; each decomposed
 // layer's form is a text "form/<layer>". Merged: dense weights as the plain model has them, and no

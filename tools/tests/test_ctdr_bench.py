@@ -211,6 +211,16 @@ class Resuming(Modules):
         self.assertTrue(self.open().has(self.piece("one")))
         self.assertFalse(self.open().has(self.piece("one"), may_be_refused=False))
 
+    def test_rows_that_are_forgotten_are_measured_anew_and_no_others(self):
+        results = self.open()
+        for row in ("ctdr, turn 1", "ctdr, peak", "dense, turn 1"):
+            results.measure(self.piece(row))
+        self.assertEqual([], results.forget("gpt, *"))
+        self.assertEqual(["tiny, memory: ctdr, turn 1"], results.forget("tiny, *: ctdr, turn*"))
+        again = self.open()
+        self.assertEqual([False, True, True],
+                         [again.has(self.piece(row)) for row in ("ctdr, turn 1", "ctdr, peak", "dense, turn 1")])
+
     def test_predictions_are_corrected_by_what_was_measured(self):
         results = self.open()
         self.assertEqual(10, results.predicted_seconds(self.piece("one")))

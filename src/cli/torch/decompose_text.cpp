@@ -31,6 +31,10 @@ std::string reason_of(const ctdr::Report& report, const ctdr::LayerChoice& layer
   const bool is_dense = !report.forms.contains(layer.layer);
   if (!is_dense && layer.worth <= 0) return "taken, though by itself it " + layer.reason;
   if (!is_dense || !layer.option || layer.worth <= 0) return layer.reason;
+  if (report.undone.contains(layer.layer)) {
+    return base::concat("dense again, for the accuracy: it raised the loss by ",
+                        fixed(layer.option->loss_rise, 4), "; ", layer.reason);
+  }
   return "left dense: with it the step was no quicker";
 }
 
@@ -125,7 +129,10 @@ std::string decompose_text(const ctdr::Report& report, const Style& style) {
                                     " at most ", batches->plain ? batches->plain->batch : 0,
                                     " plainly, ", batches->managed.batch, " under Lowtide"));
   }
-  if (report.raises > 0) facts.add("ranks", base::concat("raised ", report.raises, " times"));
+  if (report.raises > 0) {
+    facts.add("ranks", base::concat("raised ", report.raises, " times, ", report.undone.size(),
+                                    " layers dense again for the accuracy"));
+  }
   if (!report.written.empty()) facts.add("weights", report.written);
   return layers_text(report, style) + "\n" + facts.text();
 }
@@ -159,6 +166,16 @@ json decompose_json(const ctdr::Report& report) {
     result["max_batch"] = {{"budget_bytes", batches->budget_bytes},
                            {"plain", batches->plain ? batches->plain->batch : 0},
                            {"managed", batches->managed.batch}};
+  }
+  for (const ctdr::Attempt& attempt : report.attempts) {
+    const ctdr::Recovery& recovery = attempt.recovery;
+    result["before_raises"].push_back(
+        {{"layers", attempt.layers},
+         {"parameters", attempt.parameters},
+         {"accuracy_after_decomposition", recovery.after_decomposition.accuracy},
+         {"accuracy_after_fine_tuning", recovery.after_fine_tuning.accuracy},
+         {"fine_tuning_steps", recovery.steps},
+         {"fine_tuning_seconds", recovery.seconds}});
   }
   if (!report.recovery) return result;
   const ctdr::Recovery& recovery = *report.recovery;

@@ -180,7 +180,8 @@ void add_method_options(CLI::App& verb, DecomposeChoice& choice) {
       ->type_name("N")
       ->group(group);
   verb.add_option("--raises", choice.options.raises,
-                  "How often ranks are raised if the accuracy is not back (default: 2)")
+                  "How often ranks are raised, or layers made dense again, if the accuracy is not "
+                  "back (default: 2)")
       ->check(whole_number(0, 100))
       ->type_name("N")
       ->group(group);
