@@ -45,7 +45,9 @@ void check_options(const CheckOptions& options) {
   if (!options.to.empty() && options.step.json && both_on_stdout) {
     throw UsageError("--json and --to both print to standard output; add -o FILE");
   }
-  require_one_stdin({options.step.trace, options.step.machine, options.plan});
+  const std::vector<std::string> inputs{options.step.trace, options.step.machine, options.plan};
+  require_one_stdin(inputs);
+  require_apart(inputs, {options.output});
 }
 
 std::string violation_text(const Violation& violation) {

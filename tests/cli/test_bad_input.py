@@ -57,6 +57,7 @@ class OverInputs(ProgramTest):
         ("plan", "step.trace", "-b", "80%", "--machine", "machine.json", "-o", "machine.json"),
         ("plan", "step.trace", "-b", "80%", "-o", "link.trace"),
         ("simulate", "step.trace", "--chrome", "step.trace"),
+        ("check", "step.trace", "--to", "json", "-o", "step.trace"),
         ("compare", "step.trace", "-b", "80%", "-p", "belady", "--csv", "step.trace"),
         ("report", "step.trace", "-b", "80%", "-o", "step.trace"),
     ]

@@ -53,35 +53,40 @@ const Reference& reference(const Program& program, int steps) {
 }
 
 ManagedRun run_managed(const Program& program, const SessionOptions& options,
-                       const PlainRun& wanted) {
+                       const PlainRun& wanted, Pause pause) {
   const at::Device device = test_device();
   const std::int64_t metered_before = metered_bytes();
   reset_metered_peak();
-  Session session(options);
+  std::optional<Session> session(options);
   std::unique_ptr<Training> training = program.make(device, kSeed);
   ManagedRun result;
-  for (std::size_t i = 0; i < wanted.states.size() && !result.difference; ++i) {
-    session.step([&] { take_step(*training, static_cast<int>(i)); });
-    const State state = take_state(*training, device, through(session));
-    if (const auto found = first_difference(wanted.states[i], state)) {
+  for (int i = 0; i < static_cast<int>(wanted.states.size()) && !result.difference; ++i) {
+    if (i == pause.to && i > pause.from) session.emplace(options);
+    if (i == pause.from && i < pause.to) session.reset();
+    const auto step = [&] { take_step(*training, i); };
+    session ? session->step(step) : step();
+    const State state = take_state(*training, device, session ? through(*session) : Access());
+    if (const auto found = first_difference(wanted.states[static_cast<std::size_t>(i)], state)) {
       result.difference = "step " + std::to_string(i) + ": " + *found;
     }
   }
-  result.stats = session.stats();
+  if (!session) session.emplace(options);
+  result.stats = session->stats();
   result.metered_peak_bytes = metered_peak_bytes() - metered_before;
   training.reset();
-  result.held_after_bytes = session.stats().held_bytes;
+  result.held_after_bytes = session->stats().held_bytes;
   return result;
 }
 
 std::int64_t smallest_budget(const OutOfMemory& refusal) { return refusal.smallest_budget_bytes(); }
 
 std::optional<Feasible> run_feasibly(const Program& program, SessionOptions options,
-                                     std::int64_t budget_bytes, const Reference& wanted) {
+                                     std::int64_t budget_bytes, const Reference& wanted,
+                                     Pause pause) {
   for (int refusals = 0; refusals <= kMostRefusals; ++refusals) {
     options.budget = std::to_string(budget_bytes);
     try {
-      ManagedRun run = run_managed(program, options, wanted.run);
+      ManagedRun run = run_managed(program, options, wanted.run, pause);
       return Feasible{std::move(run), budget_bytes, refusals};
     } catch (const OutOfMemory& refusal) {
       const std::int64_t smallest = smallest_budget(refusal);

@@ -47,9 +47,17 @@ struct ManagedRun {
   std::optional<std::string> difference;
 };
 
-// One run under a session with these options. Throws what the session throws.
+// Steps from one on, and before another, that are taken without a session: the one before them
+// ends, and another begins after them.
+struct Pause {
+  int from = 0;
+  int to = 0;
+};
+
+// One run under a session with these options; what it did is told of the last session. Throws what
+// the session throws.
 ManagedRun run_managed(const Program& program, const SessionOptions& options,
-                       const PlainRun& wanted);
+                       const PlainRun& wanted, Pause pause = {});
 
 // Trains `steps` steps inside `share_percent` of the plain peak and expects the plain run's bits, a
 // peak within the budget, and that the means were used. If the session refuses the budget, tries
@@ -63,7 +71,8 @@ struct Feasible {
   int refusals = 0;
 };
 std::optional<Feasible> run_feasibly(const Program& program, SessionOptions options,
-                                     std::int64_t budget_bytes, const Reference& wanted);
+                                     std::int64_t budget_bytes, const Reference& wanted,
+                                     Pause pause = {});
 
 // The smallest budget that a refusal names; 0 if it names none.
 std::int64_t smallest_budget(const OutOfMemory& refusal);

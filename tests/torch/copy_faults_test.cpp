@@ -3,6 +3,9 @@
 //
 // Copies that fail. A failing copy to the host leaves the value where it is, and something else
 // goes; a failing copy back stops the step with a typed error, and nothing is lost.
+#include <string>
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "lowtide/session.h"
@@ -109,6 +112,43 @@ TEST(CopiesFromTheHost, ThatFailInTheMiddleOfAStepLeaveTheSessionUsable) {
     expect_nothing_left_behind(options, plain.run);
   }
 }
+
+// A plan begins copies long before their bytes are asked for.
+class CopiesOfAPlan : public testing::TestWithParam<std::tuple<Copies, bool>> {};
+
+TEST_P(CopiesOfAPlan, ThatFailEndInTheRightBitsOrInATypedError) {
+  LT_SKIP_IF(why_skip());
+  constexpr int kGuidedSteps = 6;
+  const auto& [which, for_good] = GetParam();
+  const Reference& plain = reference(chosen(), kGuidedSteps);
+  SessionOptions options = options_for(plain.budget(60), Means::kHost);
+  options.policy = "capuchin";
+  options.wait_for_plans = true;
+  stop_failing_copies();
+  const SessionStats undisturbed = run_managed(chosen(), options, plain.run).stats;
+  ASSERT_GT(undisturbed.guided_steps - undisturbed.guidance_broken_off, 1);
+  ASSERT_GT(undisturbed.prefetches, 0);
+  int hit = 0;
+  for (int number = 3; number < 160; number += 9) {
+    fail_copies(which, number, for_good);
+    const End end = run_to_the_end(options, plain.run);
+    if (failed_copies() > 0) ++hit;
+    EXPECT_TRUE(end == End::kRight || failed_copies() > 0) << number;
+    if (number % 4 == 0) expect_nothing_left_behind(options, plain.run);
+  }
+  stop_failing_copies();
+  EXPECT_GT(hit, 10);
+}
+
+std::string name_of_fault(const testing::TestParamInfo<std::tuple<Copies, bool>>& info) {
+  return std::string(std::get<Copies>(info.param) == Copies::kOut ? "Out" : "In") +
+         (std::get<bool>(info.param) ? "ForGood" : "Once");
+}
+
+INSTANTIATE_TEST_SUITE_P(OnceOrForGood, CopiesOfAPlan,
+                         testing::Combine(testing::Values(Copies::kOut, Copies::kIn),
+                                          testing::Bool()),
+                         name_of_fault);
 
 }  // namespace
 }  // namespace lowtide::torch_test

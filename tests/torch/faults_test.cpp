@@ -76,9 +76,8 @@ constexpr int kSteps = 3;
 
 // One run in which memory fails. True: it came through, with the right bits. Either way nothing is
 // kept of it.
-bool survives(const Program& failing_program, const PlainRun& wanted, std::int64_t budget_bytes,
+bool survives(const Program& failing_program, const PlainRun& wanted, const SessionOptions& options,
               std::int64_t allocation, bool for_good) {
-  const SessionOptions options = options_for(budget_bytes);
   const std::int64_t held_before = metered_bytes();
   bool came_through = false;
   failing().fail_at(allocation, for_good);
@@ -101,20 +100,40 @@ TEST_P(FailingMemory, EndsInTheRightBitsOrInATypedError) {
   if (!test_device().is_cpu()) GTEST_SKIP() << "fails torch's CPU allocator";
   const Program& chosen = program("convolution_residual");
   const Reference& plain = reference(chosen, kSteps);
-  const std::int64_t budget = plain.budget(60);
+  const SessionOptions options = options_for(plain.budget(60));
   int survived = 0;
   int stopped = 0;
   int hit = 0;
   for (std::int64_t allocation = 1; allocation < 700; allocation += 17) {
     const std::int64_t failures_before = failing().failures();
-    ++(survives(chosen, plain.run, budget, allocation, GetParam()) ? survived : stopped);
+    ++(survives(chosen, plain.run, options, allocation, GetParam()) ? survived : stopped);
     if (failing().failures() > failures_before) ++hit;
     // Nothing is left behind: the same program runs as if nothing had been.
     const bool is_checked = allocation % 5 == 0;
-    EXPECT_TRUE(!is_checked || survives(chosen, plain.run, budget, 1 << 30, false));
+    EXPECT_TRUE(!is_checked || survives(chosen, plain.run, options, 1 << 30, false));
   }
   EXPECT_GT(survived + stopped, 40);
   EXPECT_GT(hit, 30);
+  EXPECT_GT(GetParam() ? stopped : survived, 0);
+}
+
+// In steps that a plan guides, and in those in which it is made.
+TEST_P(FailingMemory, UnderAPlanEndsInTheRightBitsOrInATypedError) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "fails torch's CPU allocator";
+  constexpr int kGuidedSteps = 6;
+  const Program& chosen = program("convolution_residual");
+  const Reference& plain = reference(chosen, kGuidedSteps);
+  SessionOptions options = options_for(plain.budget(60));
+  options.policy = "capuchin";
+  options.wait_for_plans = true;
+  const SessionStats undisturbed = run_managed(chosen, options, plain.run).stats;
+  ASSERT_GT(undisturbed.guided_steps - undisturbed.guidance_broken_off, 1);
+  int survived = 0;
+  int stopped = 0;
+  for (std::int64_t allocation = 300; allocation < 1800; allocation += 61) {
+    ++(survives(chosen, plain.run, options, allocation, GetParam()) ? survived : stopped);
+  }
+  EXPECT_TRUE(survives(chosen, plain.run, options, 1 << 30, false));
   EXPECT_GT(GetParam() ? stopped : survived, 0);
 }
 

@@ -122,7 +122,15 @@ const std::vector<RandomTraining::Row>& RandomTraining::rows() {
                                        {"inference", 2, &R::inference},
                                        {"autocast", 3, &R::autocast},
                                        {"gradients_in_between", 2, &R::gradients_in_between},
-                                       {"backward_now", 1, &R::backward_now}};
+                                       {"backward_now", 1, &R::backward_now},
+                                       {"turn_a_switch", 3, &R::turn_a_switch},
+                                       {"tiny_numbers", 1, &R::tiny_numbers},
+                                       {"many_small_tensors", 1, &R::many_small_tensors},
+                                       {"lazy_copies", 3, &R::lazy_copies},
+                                       {"hooks", 3, &R::hooks},
+                                       {"second_derivatives", 2, &R::second_derivatives},
+                                       {"other_types", 2, &R::other_types},
+                                       {"deep_copies", 3, &R::deep_copies}};
   return all;
 }
 
@@ -207,6 +215,7 @@ void RandomTraining::update() {
 void RandomTraining::step(int i) {
   const bool is_other = seed_ % 2 == 0 && i % 4 == 2;
   const bool throws = seed_ % 7 == 3 && i == 4;
+  switches_.reset();
   pool_ = {inputs_.select(0, i % 3) * 1.0};
   forget_gradients();
   draw(seed_, statements_ * 2 / 3);

@@ -14,6 +14,22 @@
 
 namespace lowtide::torch_test {
 
+// Switches of the process that decide on bits: as they were once this is gone.
+class Switches {
+ public:
+  Switches();
+  ~Switches();
+  Switches(const Switches&) = delete;
+  Switches& operator=(const Switches&) = delete;
+
+  // One of five.
+  static void turn(std::int64_t which, bool is_on);
+  void reset();
+
+ private:
+  int threads_;
+};
+
 // What random_program() makes. A step draws one statement after the other, from the same seed as
 // the step before; statements work on a pool of values.
 class RandomTraining final : public Training {
@@ -70,6 +86,15 @@ class RandomTraining final : public Training {
   void autocast();
   void gradients_in_between();
   void backward_now();
+  // In random_modes.cpp.
+  void turn_a_switch();
+  void tiny_numbers();
+  void many_small_tensors();
+  void lazy_copies();
+  void hooks();
+  void second_derivatives();
+  void other_types();
+  void deep_copies();
 
   void draw(std::uint64_t seed, int statements);
   // A program of this kind may well do what torch refuses; then it goes on.
@@ -79,6 +104,7 @@ class RandomTraining final : public Training {
   void update();
 
   const std::uint64_t seed_;
+  Switches switches_;
   Data data_;
   at::Generator own_;
   base::Random choose_{1};
