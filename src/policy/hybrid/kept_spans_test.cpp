@@ -168,7 +168,9 @@ TEST(KeptSpans, WhateverIsKeptIsListedNearItsTicksAndNothingThatIsKeptNowhere) {
         if (chain.spans.can_change(value) && chain.spans.is_kept_into(value, tick)) {
           ASSERT_TRUE(is_listed) << "value " << i << " tick " << tick;
         }
-        if (is_listed) ASSERT_FALSE(chain.spans.spans(value).empty()) << "value " << i;
+        if (is_listed) {
+          ASSERT_FALSE(chain.spans.spans(value).empty()) << "value " << i;
+        }
       }
     }
   };
