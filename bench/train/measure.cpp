@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -21,6 +22,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// For which this thread has had a processor.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 // Runs modes on one work, one after the other.
@@ -132,15 +140,18 @@ class Rounds {
     for (int i = 0; i < options_.warm_up_steps + options_.timed_steps; ++i) {
       synchronize(device_);
       if (i == options_.warm_up_steps) end_warm_up(row, session);
+      const double processor_start = processor_seconds();
       const Clock::time_point start = Clock::now();
       run_step(session);
       const double host_seconds = seconds_since(start);
+      const double on_processor = processor_seconds() - processor_start;
       synchronize(device_);
       const double seconds = seconds_since(start);
       if (options_.says_each_step && session != nullptr) say(i, seconds, session->stats());
       if (i < options_.warm_up_steps) continue;
       row.step_seconds.back().push_back(seconds);
       row.host_seconds.push_back(host_seconds);
+      row.processor_seconds.push_back(on_processor);
     }
     const bool is_last = &row == &result_.rows.back();
     if (is_last && !options_.timeline.empty()) write_timeline(session);

@@ -44,6 +44,8 @@ struct Row {
   std::vector<std::vector<double>> step_seconds{};
   // Of those, until the host had issued the step's work. All rounds in one list.
   std::vector<double> host_seconds{};
+  // Of the same, for which the thread that takes the steps had a processor.
+  std::vector<double> processor_seconds{};
   // By round: the median of the mode's steps over that of plain's.
   std::vector<double> ratios{};
   // Peaks of all rounds; flushes and failures in the timed steps of the last.

@@ -149,6 +149,7 @@ nlohmann::json to_json(const Row& row) {
       {"predicted_ratio", nullptr},
       {"step_seconds", row.step_seconds},
       {"host_seconds", row.host_seconds},
+      {"processor_seconds", row.processor_seconds},
       {"ratios", row.ratios},
       {"torch_allocated_peak_bytes", row.torch.allocated_peak_bytes},
       {"torch_reserved_peak_bytes", row.torch.reserved_peak_bytes},

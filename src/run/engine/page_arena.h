@@ -78,6 +78,8 @@ class PageArena {
   std::int64_t free_bytes() const;
   // How many were ever made.
   std::int64_t stitches() const;
+  // How often a layout was looked for.
+  std::int64_t layout_searches() const;
 
  private:
   using Address = PageMapper::Address;
@@ -208,6 +210,9 @@ class PageArena {
   int steps_since_layout_ = 0;
   // How often steps with that digest were laid out.
   int layouts_ = 0;
+  // How often a layout was looked for at all, and how often in vain since one was found.
+  std::int64_t searches_ = 0;
+  int vain_layouts_ = 0;
 };
 
 }  // namespace lowtide::engine

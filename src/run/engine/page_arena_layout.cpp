@@ -14,21 +14,31 @@ namespace {
 constexpr int kStepsToSettle = 4;
 // Twice as many after each further layout, of which there are so many at most.
 constexpr int kMostLayouts = 6;
-// What two of them have to do with each other is written down, which takes a byte and some
-// nanoseconds for each two.
-constexpr std::size_t kMostBlocks = 12'000;
+// So many searches in vain, one after the other, are thought bad luck. After that those for steps
+// of another kind wait too, twice as long each time: where no two steps in a row are alike for
+// long, each kind would have its own.
+constexpr int kMostBadLuck = 2;
+constexpr int kLongestWait = 10;
 
 }  // namespace
 
 bool PageArena::wants_layout() const {
   if (stitch_count_ + moves_ == makeshifts_before_step_ || !recurring_.is_repeated()) return false;
-  if (layouts_ == 0) return true;
-  return layouts_ < kMostLayouts && steps_since_layout_ >= (kStepsToSettle << (layouts_ - 1));
+  const int doublings =
+      std::max(layouts_ - 1, std::min(vain_layouts_ - kMostBadLuck - 1, kLongestWait));
+  const bool may_be_at_once = layouts_ == 0 && vain_layouts_ <= kMostBadLuck;
+  return may_be_at_once ||
+         (layouts_ < kMostLayouts && steps_since_layout_ >= kStepsToSettle << doublings);
 }
 
 bool PageArena::is_laid_out() const {
   const std::lock_guard lock(mutex_);
   return layout_.has_value();
+}
+
+std::int64_t PageArena::layout_searches() const {
+  const std::lock_guard lock(mutex_);
+  return searches_;
 }
 
 void PageArena::drop_layout() {
@@ -98,10 +108,6 @@ void PageArena::lay_out_blocks() {
   steps_since_layout_ = 0;
   layout_digest_ = recurring_.digest();
   std::vector<RecurringBlock> blocks = recurring_.blocks();
-  if (blocks.size() > kMostBlocks) {
-    drop_layout();
-    return;
-  }
   const std::size_t coming_again = blocks.size();
   std::vector<Runs> now;
   for (const RunsP& runs : put_) now.push_back(*runs);
@@ -114,8 +120,11 @@ void PageArena::lay_out_blocks() {
     layout_.emplace(std::move(blocks), now, space_to_lay_out(),
                     static_cast<std::uint64_t>(layouts_));
   }
+  ++searches_;
   // Blocks without a place get into everybody's way. To move some in every step costs less.
-  if (moves_ > 0 && !layout_->is_complete()) {
+  const bool is_vain = moves_ > 0 && !layout_->is_complete();
+  vain_layouts_ = is_vain ? vain_layouts_ + 1 : 0;
+  if (is_vain) {
     drop_layout();
     return;
   }

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t kMostMoves = 128;
 
+// Free units in a row, by length and place.
+using Gap = std::pair<std::int64_t, std::int64_t>;
+
 // A page that is in use, but not all of it.
 struct BrokenPage {
   std::vector<std::size_t> blocks;
@@ -76,8 +79,7 @@ class PageEmptier {
   std::int64_t page_of(std::int64_t unit) const { return unit / units_per_page_; }
 
   // The shortest gap that is long enough and not in this page nor in one that is to be empty.
-  std::optional<std::pair<std::int64_t, std::int64_t>> gap_for(std::int64_t units,
-                                                               std::int64_t page) const {
+  std::optional<Gap> gap_for(std::int64_t units, std::int64_t page) const {
     for (auto gap = gaps_.lower_bound({units, 0}); gap != gaps_.end(); ++gap) {
       const std::int64_t its_page = page_of(gap->second);
       if (its_page != page && !emptied_.contains(its_page)) return *gap;
@@ -85,29 +87,46 @@ class PageEmptier {
     return std::nullopt;
   }
 
+  void take(const Gap& gap, std::int64_t units) {
+    const auto [length, first] = gap;
+    gaps_.erase(gap);
+    if (length > units) gaps_.emplace(length - units, first + units);
+  }
+  void give_back(const Gap& gap, std::int64_t units) {
+    const auto [length, first] = gap;
+    if (length > units) gaps_.erase({length - units, first + units});
+    gaps_.insert(gap);
+  }
+
   // False: nothing has changed.
   bool empty(std::int64_t page, std::vector<RowMove>& moves) {
     const std::vector<std::size_t>& blocks = broken_[page].blocks;
     if (blocks.empty() || filled_.contains(page)) return false;
-    const std::size_t moves_before = moves.size();
-    const auto gaps_before = gaps_;
+    std::vector<std::size_t> leaving;
     for (const std::size_t block : blocks) {
-      const bool is_tried = !gone_.contains(block) && may_move_(blocks_[block].data);
-      const auto gap = is_tried ? gap_for(units_[block], page) : std::nullopt;
-      if (!gap && !gone_.contains(block)) {
-        moves.resize(moves_before);
-        gaps_ = gaps_before;
-        return false;
-      }
-      if (!gap) continue;
-      const auto [length, first] = *gap;
-      gaps_.erase(*gap);
-      if (length > units_[block]) gaps_.emplace(length - units_[block], first + units_[block]);
-      moves.push_back({blocks_[block].data, {first, units_[block]}});
+      if (gone_.contains(block)) continue;
+      if (!may_move_(blocks_[block].data)) return false;
+      leaving.push_back(block);
     }
-    for (const std::size_t block : blocks) gone_.insert(block);
-    for (std::size_t i = moves_before; i < moves.size(); ++i) {
-      filled_.insert(page_of(moves[i].to.first));
+    std::vector<Gap> taken;
+    for (const std::size_t block : leaving) {
+      const auto gap = gap_for(units_[block], page);
+      if (!gap) break;
+      take(*gap, units_[block]);
+      taken.push_back(*gap);
+    }
+    if (taken.size() < leaving.size()) {
+      // The last first, which may be what an earlier one left over.
+      while (!taken.empty()) {
+        give_back(taken.back(), units_[leaving[taken.size() - 1]]);
+        taken.pop_back();
+      }
+      return false;
+    }
+    for (std::size_t i = 0; i < leaving.size(); ++i) {
+      moves.push_back({blocks_[leaving[i]].data, {taken[i].second, units_[leaving[i]]}});
+      gone_.insert(leaving[i]);
+      filled_.insert(page_of(taken[i].second));
     }
     emptied_.insert(page);
     return true;
@@ -119,8 +138,7 @@ class PageEmptier {
   // By block.
   std::vector<std::int64_t> units_;
   std::map<std::int64_t, BrokenPage> broken_;
-  // By length and place.
-  std::set<std::pair<std::int64_t, std::int64_t>> gaps_;
+  std::set<Gap> gaps_;
   // Blocks that are to go, pages that they go to, and pages that become empty.
   std::set<std::size_t> gone_;
   std::set<std::int64_t> filled_;

@@ -31,16 +31,6 @@ std::int64_t price_of(std::int64_t units, std::int64_t times) {
   return units * times * times * times;
 }
 
-bool is_alive_at(const RecurringBlock& block, int event) {
-  if (block.begin < block.end) return block.begin <= event && event < block.end;
-  return event >= block.begin || event < block.end;
-}
-
-// Of two spans of time one begins in the other, or they have nothing in common.
-bool live_together(const RecurringBlock& a, const RecurringBlock& b) {
-  return is_alive_at(a, b.begin) || is_alive_at(b, a.begin);
-}
-
 bool overlap(const UnitRun& one, const UnitRun& other) {
   return one.first < other.first + other.count && other.first < one.first + one.count;
 }
@@ -76,10 +66,10 @@ Runs gaps_between(Runs taken, std::int64_t units) {
 PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
                        LayoutSpace space)
     : blocks_(std::move(blocks)),
+      lives_(blocks_),
       space_(std::move(space)),
       gaps_(gaps_between(space_.taken, space_.units)),
       places_(blocks_.size()) {
-  note_meetings();
   std::vector<std::size_t> in_the_way = put_where_they_lie(now);
   place_in_rows(in_the_way, {.seed = 0, .most_looks = std::min(kFewLooks, looks_of_a_try())});
   place_in_pieces(in_the_way);
@@ -88,14 +78,13 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
 PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Runs>& now,
                        LayoutSpace space, std::uint64_t seed)
     : blocks_(std::move(blocks)),
+      lives_(blocks_),
       space_(std::move(space)),
       gaps_(gaps_between(space_.taken, space_.units)),
       places_(blocks_.size()) {
-  note_meetings();
   base::Random seeds(seed);
   std::vector<std::size_t> waiting;
   for (int i = 0; i < kTries && looks_ < kManyLooks; ++i) {
-    for (std::size_t block = 0; block < blocks_.size(); ++block) take_away(block);
     waiting = put_where_they_lie(now);
     // One try with thousands of blocks would take more than all may.
     place_in_rows(waiting, {.seed = seeds.next(),
@@ -106,14 +95,18 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
 }
 
 std::vector<std::size_t> PageLayout::put_where_they_lie(const std::vector<Runs>& now) {
+  for (Runs& place : places_) place.clear();
+  // Nearly all lay there beside each other in the step that has just ended.
+  const std::vector<bool> clashes = find_clashes(now);
   std::vector<std::size_t> others;
   for (const std::size_t block : largest_first()) {
-    if (!now[block].empty() && is_free(block, now[block])) {
-      put(block, now[block]);
+    if (!now[block].empty() && (!clashes[block] || is_free(block, now[block]))) {
+      places_[block] = now[block];
     } else {
       others.push_back(block);
     }
   }
+  sort_marks();
   return others;
 }
 
@@ -142,6 +135,19 @@ void PageLayout::take_away(std::size_t block) {
     erase(ends_, {run.first + run.count, block});
   }
   places_[block].clear();
+}
+
+void PageLayout::sort_marks() {
+  begins_.clear();
+  ends_.clear();
+  for (std::size_t block = 0; block < places_.size(); ++block) {
+    for (const UnitRun& run : places_[block]) {
+      begins_.push_back({run.first, block});
+      ends_.push_back({run.first + run.count, block});
+    }
+  }
+  std::sort(begins_.begin(), begins_.end());
+  std::sort(ends_.begin(), ends_.end());
 }
 
 // A block that finds no row takes one from others, which then have to find another: the largest
@@ -196,7 +202,7 @@ void PageLayout::place_in_pieces(const std::vector<std::size_t>& waiting) {
 // away for the least, of several the first.
 PageLayout::Row PageLayout::cheapest_row(std::size_t block) const {
   const std::int64_t units = blocks_[block].units;
-  const std::uint8_t* const meets = meets_.data() + block * blocks_.size();
+  const auto meets = lives_.met_by(block);
   // What ended before the row, and what began before the end of it: the difference lies there.
   std::int64_t ended = 0;
   std::int64_t begun = 0;
@@ -238,19 +244,6 @@ PageLayout::Row PageLayout::cheapest_row(std::size_t block) const {
   return row;
 }
 
-void PageLayout::note_meetings() {
-  const std::size_t count = blocks_.size();
-  meets_.assign(count * count, 0);
-  for (std::size_t a = 0; a < count; ++a) {
-    if (!blocks_[a].is_known()) continue;
-    for (std::size_t b = 0; b < a; ++b) {
-      if (!blocks_[b].is_known() || !live_together(blocks_[a], blocks_[b])) continue;
-      meets_[a * count + b] = 1;
-      meets_[b * count + a] = 1;
-    }
-  }
-}
-
 std::vector<std::size_t> PageLayout::largest_first() const {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -263,9 +256,13 @@ std::vector<std::size_t> PageLayout::largest_first() const {
 }
 
 bool PageLayout::is_free(std::size_t block, const Runs& runs) const {
-  if (overlap(runs, space_.taken)) return false;
+  const bool is_there = std::all_of(runs.begin(), runs.end(), [this](const UnitRun& run) {
+    return run.first + run.count <= space_.units;
+  });
+  if (!is_there || overlap(runs, space_.taken)) return false;
+  const auto meets = lives_.met_by(block);
   for (std::size_t other = 0; other < blocks_.size(); ++other) {
-    if (meet(block, other) && overlap(runs, places_[other])) return false;
+    if (meets[other] != 0 && overlap(runs, places_[other])) return false;
   }
   return true;
 }
@@ -289,8 +286,9 @@ bool PageLayout::move_elsewhere(std::size_t block, const Runs& taken) {
 
 // Where nothing lies while the block lives, in order of place.
 Runs PageLayout::gaps_for(std::size_t block, Runs taken) const {
+  const auto meets = lives_.met_by(block);
   for (std::size_t other = 0; other < blocks_.size(); ++other) {
-    if (!meet(block, other)) continue;
+    if (meets[other] == 0) continue;
     taken.insert(taken.end(), places_[other].begin(), places_[other].end());
   }
   return gaps_between(std::move(taken), space_.units);

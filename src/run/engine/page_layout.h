@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "run/engine/block_lives.h"
+
 namespace lowtide::engine {
 
 // Units of memory in a row.
@@ -21,16 +23,6 @@ bool overlap(const std::vector<UnitRun>& a, const std::vector<UnitRun>& b);
 
 // What is left of so many units, in order.
 std::vector<UnitRun> gaps_between(std::vector<UnitRun> taken, std::int64_t units);
-
-// A block that every step asks for again.
-struct RecurringBlock {
-  std::int64_t units;
-  // The events of the step between which it lives. It lives on into the next step, until `end`
-  // there, if that is not after `begin`. -1: nobody knows.
-  int begin;
-  int end;
-  bool is_known() const { return end >= 0; }
-};
 
 // The memory that blocks are laid out in.
 struct LayoutSpace {
@@ -86,14 +78,14 @@ class PageLayout {
     std::int64_t most_looks;
   };
 
-  void note_meetings();
-  bool meet(std::size_t a, std::size_t b) const { return meets_[a * blocks_.size() + b] != 0; }
   std::vector<std::size_t> largest_first() const;
-  // The largest first. Returns those that have no place yet.
+  // All are taken away before that. The largest first; returns those that have no place yet.
   std::vector<std::size_t> put_where_they_lie(const std::vector<Runs>& now);
+  std::vector<bool> find_clashes(const std::vector<Runs>& places) const;
   std::int64_t looks_of_a_try() const;
   void put(std::size_t block, Runs runs);
   void take_away(std::size_t block);
+  void sort_marks();
   // Leaves those for which there is none.
   void place_in_rows(std::vector<std::size_t>& waiting, const Search& search);
   void place_in_pieces(const std::vector<std::size_t>& waiting);
@@ -104,6 +96,7 @@ class PageLayout {
   Runs gaps_for(std::size_t block, Runs taken) const;
 
   const std::vector<RecurringBlock> blocks_;
+  const BlockLives lives_;
   const LayoutSpace space_;
   // What is never taken, in order.
   const Runs gaps_;
@@ -114,8 +107,6 @@ class PageLayout {
   std::vector<Mark> ends_;
   // By block: what it takes to send it away.
   std::vector<std::int64_t> prices_;
-  // By two blocks, 1 or 0: whether they live at the same time.
-  std::vector<std::uint8_t> meets_;
 };
 
 }  // namespace lowtide::engine

@@ -244,5 +244,31 @@ TEST(RepeatedSteps, NeitherStitchNorMoveOnceTheyAreLaidOut) { expect_rest_once_l
 // What lives on into the next step takes most of the room, and must come home in what is left.
 TEST(RepeatedSteps, ComeToRestWithLittleRoomBetweenThem) { expect_rest_once_laid_out(200, 20); }
 
+// Something in the middle must stay where it is, so that a block of each step has to be moved to
+// make a row; and no more than two steps one after the other are alike.
+TEST(RepeatedSteps, OfWhichNoTwoAreAlikeForLongAreNotLaidOutInVainAgainAndAgain) {
+  constexpr int kSteps = 60;
+  MovingArena blocks(3);
+  void* filler = blocks.allocate(5 * kUnitBytes);
+  void* middle = blocks.allocate(kUnitBytes);
+  blocks.free(filler);
+  for (int i = 0; i < kSteps; ++i) {
+    void* first = blocks.allocate(5 * kUnitBytes);
+    void* second = blocks.allocate(3 * kUnitBytes);
+    blocks.movable = {blocks.allocate(3 * kUnitBytes)};
+    blocks.free(first);
+    blocks.free(second);
+    blocks.free(blocks.allocate(6 * kUnitBytes));
+    blocks.free(blocks.movable.front());
+    blocks.movable.clear();
+    for (int k = 0; k < i / 2; ++k) blocks.free(blocks.allocate(kUnitBytes));
+    blocks.begin_step();
+  }
+  EXPECT_GT(blocks.moved, kSteps / 2);
+  EXPECT_GT(blocks.arena.layout_searches(), 2);
+  EXPECT_LE(blocks.arena.layout_searches(), 8);
+  blocks.free(middle);
+}
+
 }  // namespace
 }  // namespace lowtide::engine

@@ -3,8 +3,8 @@
 #include "run/engine/row_maker.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 namespace lowtide::engine {
@@ -28,30 +28,52 @@ struct Window {
   std::int64_t moved = 0;
 };
 
+std::int64_t end_of(const UnitRun& run) { return run.first + run.count; }
+
+// All of them in order of place, those that lie side by side as one.
+std::vector<UnitRun> joined(std::vector<UnitRun> runs) {
+  std::sort(runs.begin(), runs.end(),
+            [](const UnitRun& a, const UnitRun& b) { return a.first < b.first; });
+  std::vector<UnitRun> whole;
+  for (const UnitRun& run : runs) {
+    if (!whole.empty() && end_of(whole.back()) == run.first) {
+      whole.back().count += run.count;
+    } else {
+      whole.push_back(run);
+    }
+  }
+  return whole;
+}
+
 class RowMaker {
  public:
   RowMaker(std::int64_t units, const std::vector<UnitRun>& free,
            const std::vector<RowBlock>& blocks, const std::function<bool(void*)>& may_move)
-      : units_(units), free_(free), blocks_(blocks), may_move_(may_move) {
+      : units_(units),
+        free_(free),
+        blocks_(blocks),
+        may_move_(may_move),
+        seen_in_(blocks.size(), -1),
+        may_move_known_(blocks.size()) {
+    std::vector<UnitRun> present = free;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      for (const UnitRun& run : *blocks[i].runs) pieces_.push_back({run, i});
+      for (const UnitRun& run : *blocks[i].runs) {
+        pieces_.push_back({run, i});
+        present.push_back(run);
+      }
     }
     std::sort(pieces_.begin(), pieces_.end(),
               [](const Piece& a, const Piece& b) { return a.run.first < b.run.first; });
+    present_ = joined(std::move(present));
   }
 
   std::vector<RowMove> make() {
-    std::vector<Window> windows;
     for (const UnitRun& run : free_) {
-      add_window(windows, run.first);
-      add_window(windows, run.first + run.count - units_);
+      try_window(run.first);
+      try_window(end_of(run) - units_);
     }
-    const std::size_t count = std::min(kWindowsTried, windows.size());
-    std::partial_sort(windows.begin(), windows.begin() + static_cast<std::ptrdiff_t>(count),
-                      windows.end(),
-                      [](const Window& a, const Window& b) { return a.moved < b.moved; });
-    for (std::size_t i = 0; i < count; ++i) {
-      std::vector<RowMove> moves = empty(windows[i]);
+    for (const Window& window : cheapest_) {
+      std::vector<RowMove> moves = empty(window);
       if (!moves.empty()) return moves;
     }
     return {};
@@ -59,55 +81,52 @@ class RowMaker {
 
  private:
   std::vector<Piece>::const_iterator first_piece_after(std::int64_t unit) const {
-    return std::partition_point(pieces_.begin(), pieces_.end(), [unit](const Piece& piece) {
-      return piece.run.first + piece.run.count <= unit;
-    });
+    return std::partition_point(pieces_.begin(), pieces_.end(),
+                                [unit](const Piece& piece) { return end_of(piece.run) <= unit; });
   }
 
   bool may_move(std::size_t block) {
-    const auto [known, is_new] = may_move_known_.try_emplace(block, false);
-    if (is_new) known->second = may_move_(blocks_[block].data);
-    return known->second;
-  }
-
-  // The blocks in it; nothing if one of them has to stay, or if they are too much.
-  std::optional<std::set<std::size_t>> blocks_in(const Window& window) {
-    std::set<std::size_t> inside;
-    std::int64_t moved = 0;
-    const std::int64_t end = window.first + units_;
-    for (auto piece = first_piece_after(window.first);
-         piece != pieces_.end() && piece->run.first < end; ++piece) {
-      if (!inside.insert(piece->block).second) continue;
-      moved += units_of(*blocks_[piece->block].runs);
-      const bool is_too_much = moved > kMostMovedShare * units_ || inside.size() > kMostMoves;
-      if (is_too_much || !may_move(piece->block)) return std::nullopt;
-    }
-    return inside;
+    std::optional<bool>& known = may_move_known_[block];
+    if (!known) known = may_move_(blocks_[block].data);
+    return *known;
   }
 
   // Whether every unit of it is there.
   bool is_whole(std::int64_t first) const {
-    const std::int64_t end = first + units_;
-    std::int64_t present = 0;
-    const auto count = [&](const UnitRun& run) {
-      const std::int64_t from = std::max(first, run.first);
-      present += std::max<std::int64_t>(0, std::min(end, run.first + run.count) - from);
-    };
-    for (auto piece = first_piece_after(first); piece != pieces_.end() && piece->run.first < end;
-         ++piece) {
-      count(piece->run);
-    }
-    for (const UnitRun& run : free_) count(run);
-    return present == units_;
+    const auto after = std::partition_point(present_.begin(), present_.end(),
+                                            [&](const auto& run) { return end_of(run) <= first; });
+    return after != present_.end() && after->first <= first && first + units_ <= end_of(*after);
   }
 
-  void add_window(std::vector<Window>& windows, std::int64_t first) {
+  // The blocks in it, and what is moved with them; nothing if one of them has to stay, or if that
+  // is `too_much`.
+  std::optional<std::int64_t> look_into(std::int64_t first, std::int64_t too_much) {
+    inside_.clear();
+    ++look_;
+    std::int64_t moved = 0;
+    for (auto piece = first_piece_after(first);
+         piece != pieces_.end() && piece->run.first < first + units_; ++piece) {
+      if (std::exchange(seen_in_[piece->block], look_) == look_) continue;
+      moved += units_of(*blocks_[piece->block].runs);
+      inside_.push_back(piece->block);
+      if (moved >= too_much || inside_.size() > kMostMoves) return std::nullopt;
+      if (!may_move(piece->block)) return std::nullopt;
+    }
+    return moved;
+  }
+
+  // Keeps it if it is one of the cheapest so far.
+  void try_window(std::int64_t first) {
     if (first < 0 || !is_whole(first)) return;
-    Window window = {.first = first};
-    const auto inside = blocks_in(window);
-    if (!inside) return;
-    for (const std::size_t block : *inside) window.moved += units_of(*blocks_[block].runs);
-    windows.push_back(window);
+    const bool are_enough = cheapest_.size() == kWindowsTried;
+    const auto moved =
+        look_into(first, are_enough ? cheapest_.back().moved : kMostMovedShare * units_ + 1);
+    if (!moved) return;
+    if (are_enough) cheapest_.pop_back();
+    const auto after = std::upper_bound(
+        cheapest_.begin(), cheapest_.end(), *moved,
+        [](std::int64_t units, const Window& window) { return units < window.moved; });
+    cheapest_.insert(after, {first, *moved});
   }
 
   // What is free outside of the window, by length and place.
@@ -117,17 +136,17 @@ class RowMaker {
       if (first < end) room.emplace(end - first, first);
     };
     for (const UnitRun& run : free_) {
-      const std::int64_t end = run.first + run.count;
-      add(run.first, std::min(end, window.first));
-      add(std::max(run.first, window.first + units_), end);
+      add(run.first, std::min(end_of(run), window.first));
+      add(std::max(run.first, window.first + units_), end_of(run));
     }
     return room;
   }
 
   // Empty: something that is in it finds no other place.
   std::vector<RowMove> empty(const Window& window) {
-    const auto inside = blocks_in(window);
-    std::vector<std::size_t> order(inside->begin(), inside->end());
+    look_into(window.first, window.moved + 1);
+    std::vector<std::size_t> order = inside_;
+    std::sort(order.begin(), order.end());
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
       return units_of(*blocks_[a].runs) > units_of(*blocks_[b].runs);
     });
@@ -150,7 +169,15 @@ class RowMaker {
   const std::vector<RowBlock>& blocks_;
   const std::function<bool(void*)>& may_move_;
   std::vector<Piece> pieces_;
-  std::unordered_map<std::size_t, bool> may_move_known_;
+  // What is there, in order.
+  std::vector<UnitRun> present_;
+  // Those that are to be tried, the cheapest first.
+  std::vector<Window> cheapest_;
+  // The blocks of the window that was looked into last; by block, in which look it was seen last.
+  std::vector<std::size_t> inside_;
+  int look_ = 0;
+  std::vector<int> seen_in_;
+  std::vector<std::optional<bool>> may_move_known_;
 };
 
 }  // namespace
