@@ -247,7 +247,7 @@ class Run {
       std::optional<Recovery> recovery =
           recover_once(dense_->with(raised.forms, *tuned_), /*is_raise=*/true);
       if (recovery) {
-        report_.attempts.push_back({before.size(), report_.parameters, *report_.recovery});
+        tell_of_attempt(before.size());
         report_.recovery = std::move(recovery);
         take_raised(before, raised);
         return Raise::kDone;
@@ -277,8 +277,16 @@ class Run {
     count_parameters();
   }
 
+  // Of the fine-tuning whose forms are about to be given up, if there was any.
+  void tell_of_attempt(std::size_t layers) {
+    if (report_.recovery) {
+      report_.attempts.push_back({layers, report_.parameters, *report_.recovery});
+    }
+  }
+
   // A net that was not changed has lost nothing, and is trained no further.
   bool keep_dense() {
+    tell_of_attempt(report_.forms.size());
     for (const auto& [layer, form] : report_.forms) report_.undone.insert(layer);
     report_.forms.clear();
     count_parameters();

@@ -50,7 +50,7 @@ struct Options {
   bool is_merged = false;
 };
 
-// A fine-tuning that did not bring the accuracy back, and after which ranks were raised.
+// A fine-tuning that did not bring the accuracy back; then ranks were raised, or all is dense.
 struct Attempt {
   std::size_t layers = 0;
   std::int64_t parameters = 0;

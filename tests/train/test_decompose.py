@@ -83,6 +83,37 @@ class Decompose(TrainTest):
                                                 "--lr", "1e-9", "--json"))
                 self.assertAlmostEqual(found["accuracy_after_fine_tuning"], again["accuracy"], places=3)
 
+    def raised(self, *options):
+        """What is told of ranks that were raised: nothing is trained, so the accuracy is not back."""
+        self.succeed("train", *NET, "--steps", "60", "--checkpoint", "run")
+        done = self.run_program("decompose", *NET, "--checkpoint", "run", "--max-accuracy-loss", "0",
+                                "--epochs", "0", "--json", *options)
+        self.assertIn(done.returncode, (0, FAILED), done.stderr)
+        return json.loads(done.stdout)
+
+    def test_layers_that_are_dense_again_tell_why_whether_they_paid_or_not(self):
+        found = self.raised("--rank", "1", "--method", "tucker2", "--everywhere", "--raises", "4")
+        self.assertGreater(found["raises"], 0)
+        # All that had an option were decomposed.
+        again = [layer for layer in found["layers"] if layer["form"] == "dense" and "best_option" in layer]
+        self.assertTrue(again, found["layers"])
+        for layer in again:
+            self.assertRegex(layer["reason"], "^dense again, for the accuracy: it raised the loss by ")
+
+    def test_what_was_tried_is_told_although_the_net_is_dense_in_the_end(self):
+        # So few ranks of the last layer cannot tell ten classes apart.
+        (self.folder / "forms.json").write_text('{"output": "svd 1"}', encoding="utf-8")
+        found = self.raised("--forms", "forms.json")
+        self.assertEqual({"dense"}, {layer["form"] for layer in found["layers"]})
+        self.assertNotIn("accuracy_after_fine_tuning", found)
+        attempts = found["before_raises"]
+        # One before each raise, and the last, after which it was made dense.
+        self.assertEqual(found["raises"] + 1, len(attempts))
+        for attempt in attempts:
+            self.assertEqual(1, attempt["layers"])
+            self.assertLess(attempt["parameters"], found["parameters"])
+            self.assertLess(attempt["accuracy_after_fine_tuning"], found["accuracy_before"])
+
     def last_line_of_failure(self, code, *arguments):
         done = self.run_program(*arguments)
         self.assertEqual(code, done.returncode, done.stderr)

@@ -29,12 +29,12 @@ std::string form_of(const ctdr::Report& report, const std::string& layer) {
 // Why it is what it is.
 std::string reason_of(const ctdr::Report& report, const ctdr::LayerChoice& layer) {
   const bool is_dense = !report.forms.contains(layer.layer);
-  if (!is_dense && layer.worth <= 0) return "taken, though by itself it " + layer.reason;
-  if (!is_dense || !layer.option || layer.worth <= 0) return layer.reason;
-  if (report.undone.contains(layer.layer)) {
+  if (is_dense && layer.option && report.undone.contains(layer.layer)) {
     return base::concat("dense again, for the accuracy: it raised the loss by ",
                         fixed(layer.option->loss_rise, 4), "; ", layer.reason);
   }
+  if (!is_dense && layer.worth <= 0) return "taken, though by itself it " + layer.reason;
+  if (!is_dense || !layer.option || layer.worth <= 0) return layer.reason;
   return "left dense: with it the step was no quicker";
 }
 
