@@ -70,7 +70,7 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
       space_(std::move(space)),
       gaps_(gaps_between(space_.taken, space_.units)),
       places_(blocks_.size()) {
-  std::vector<std::size_t> in_the_way = put_where_they_lie(now);
+  std::vector<std::size_t> in_the_way = put_where_they_lie(now, find_clashes(now));
   place_in_rows(in_the_way, {.seed = 0, .most_looks = std::min(kFewLooks, looks_of_a_try())});
   place_in_pieces(in_the_way);
 }
@@ -83,9 +83,10 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
       gaps_(gaps_between(space_.taken, space_.units)),
       places_(blocks_.size()) {
   base::Random seeds(seed);
+  const std::vector<bool> clashes = find_clashes(now);
   std::vector<std::size_t> waiting;
   for (int i = 0; i < kTries && looks_ < kManyLooks; ++i) {
-    waiting = put_where_they_lie(now);
+    waiting = put_where_they_lie(now, clashes);
     // One try with thousands of blocks would take more than all may.
     place_in_rows(waiting, {.seed = seeds.next(),
                             .most_looks = std::min(looks_of_a_try(), kManyLooks - looks_)});
@@ -94,10 +95,10 @@ PageLayout::PageLayout(std::vector<RecurringBlock> blocks, const std::vector<Run
   place_in_pieces(waiting);
 }
 
-std::vector<std::size_t> PageLayout::put_where_they_lie(const std::vector<Runs>& now) {
+// Nearly all lay there beside each other in the step that has just ended.
+std::vector<std::size_t> PageLayout::put_where_they_lie(const std::vector<Runs>& now,
+                                                        const std::vector<bool>& clashes) {
   for (Runs& place : places_) place.clear();
-  // Nearly all lay there beside each other in the step that has just ended.
-  const std::vector<bool> clashes = find_clashes(now);
   std::vector<std::size_t> others;
   for (const std::size_t block : largest_first()) {
     if (!now[block].empty() && (!clashes[block] || is_free(block, now[block]))) {

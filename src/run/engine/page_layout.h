@@ -80,7 +80,8 @@ class PageLayout {
 
   std::vector<std::size_t> largest_first() const;
   // All are taken away before that. The largest first; returns those that have no place yet.
-  std::vector<std::size_t> put_where_they_lie(const std::vector<Runs>& now);
+  std::vector<std::size_t> put_where_they_lie(const std::vector<Runs>& now,
+                                              const std::vector<bool>& clashes);
   std::vector<bool> find_clashes(const std::vector<Runs>& places) const;
   std::int64_t looks_of_a_try() const;
   void put(std::size_t block, Runs runs);
