@@ -123,6 +123,19 @@ TEST(CapturedStep, MarksRandomAndInPlaceOpsAndSideEffects) {
   }));
 }
 
+// Also in a session without a budget, which keeps no records of other steps.
+TEST(CapturedStep, CanRepeatWhatOverwritesWhatItMade) {
+  LT_SKIP_IF(why_skip());
+  const Trace trace = capture("convolution_residual").trace;
+  int overwriting = 0;
+  for (const Op& op : trace.ops()) {
+    if (op.name != "relu_") continue;
+    ++overwriting;
+    EXPECT_TRUE(op.replayable);
+  }
+  EXPECT_GT(overwriting, 0);
+}
+
 TEST(CapturedStep, HasThePeakThatTheGateSaw) {
   LT_SKIP_IF(why_skip());
   for (const char* name : {"convolution_residual", "attention_fused", "optimizer_adam"}) {

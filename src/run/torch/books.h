@@ -29,7 +29,7 @@ struct Rules {
   std::int64_t floor_bytes = 0;
   bool evict_everything = false;
   // Ops are recorded: what they made may be dropped. Else nothing is expected to go, and sources
-  // that only records would keep take no memory.
+  // that only records would keep take no memory. In a step that is captured they are, all the same.
   bool keeps_records = true;
   // Of copies that plans want, in each direction.
   std::int64_t most_bytes_in_flight = std::numeric_limits<std::int64_t>::max();

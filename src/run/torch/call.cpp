@@ -81,6 +81,8 @@ void Call::run() {
 
 void Call::collect(Books::Lock& lock) {
   const std::size_t count = stack_.size() - first_;
+  // A captured step has those of its ops even where none are needed: what an op in place overwrites
+  // can only be made again if the op that made it left one.
   const bool is_wanted = books_.rules.keeps_records || runtime_.is_capturing();
   can_record_ = is_wanted && books_.rules.may_recompute && !effects_.is_factory &&
                 effects_.is_replayable && runtime_.guide().wants_record();
@@ -347,8 +349,6 @@ void Call::enter_results(Books::Lock& lock) {
   books_.clock_seconds += seconds_;
   // Holds must be taken before the storages get new values.
   if (record_ && (!hold_new_sources() || has_left_scratch())) record_.reset();
-  is_replayable_ = record_ != nullptr;
-  if (!books_.rules.keeps_records) record_.reset();
   if (record_) {
     record_->seconds = seconds_;
     record_->replay_seconds = seconds_;
@@ -496,7 +496,7 @@ void Call::write_down(Books::Lock&) {
   event.workspace_bytes = std::max<std::int64_t>(0, ledger.watermark_bytes() - ledger.held_bytes());
   event.is_backward = is_in_backward();
   event.node = autograd_node();
-  event.is_replayable = is_replayable_;
+  event.is_replayable = record_ != nullptr;
   event.is_random = effects_.is_random;
   capture.add(std::move(event));
 }

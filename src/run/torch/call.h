@@ -90,8 +90,6 @@ class Call {
   bool has_opaque_operand_ = false;
   // Some argument comes from another device: for the copy the host waits for this one.
   bool has_foreign_operand_ = false;
-  // It could be carried out again, whether or not a record is kept of it.
-  bool is_replayable_ = false;
   // The results that are new values.
   c10::SmallVector<ValueP, 3> made_;
   // Which kind of op it is, as far as time goes: operator and shapes.
