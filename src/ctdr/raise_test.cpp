@@ -7,27 +7,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "ctdr/test_choices.h"
 #include "ctdr/weights_file.h"
 
 namespace lowtide::ctdr {
 namespace {
-
-LayerForm svd(std::int64_t rank) { return {Decomposition::kSvd, {rank}}; }
-
-LayerChoice choice(const std::string& layer, std::int64_t rank, double seconds, std::int64_t bytes,
-                   double rise) {
-  return {
-      .layer = layer,
-      .option =
-          Option{
-              .form = svd(rank), .seconds = seconds, .state_bytes_saved = bytes, .loss_rise = rise},
-      .dense_seconds = 10};
-}
-
-LayerChoice with_others(LayerChoice layer, std::vector<LayerChoice> others) {
-  layer.others = std::move(others);
-  return layer;
-}
 
 TEST(Raise, NoMoreThanHalfOfTheHarmIsLeft) {
   const std::vector<LayerChoice> layers = {

@@ -5,27 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ctdr/test_choices.h"
+
 namespace lowtide::ctdr {
 namespace {
 
 using ::testing::ElementsAre;
-
-LayerForm svd(std::int64_t rank) { return {Decomposition::kSvd, {rank}}; }
-
-LayerChoice choice(const std::string& layer, std::int64_t rank, double seconds, std::int64_t bytes,
-                   double rise) {
-  return {
-      .layer = layer,
-      .option =
-          Option{
-              .form = svd(rank), .seconds = seconds, .state_bytes_saved = bytes, .loss_rise = rise},
-      .dense_seconds = 10};
-}
-
-LayerChoice with_others(LayerChoice layer, std::vector<LayerChoice> others) {
-  layer.others = std::move(others);
-  return layer;
-}
 
 std::vector<std::string> texts(const std::vector<Relief>& reliefs) {
   std::vector<std::string> result;
