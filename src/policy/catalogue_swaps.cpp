@@ -75,8 +75,9 @@ std::vector<PolicyInfo> published_swaps() {
        .summary = "synchronous and asynchronous moves, by integer programming",
        .does_well = "DenseNet-121 at 80 % and GPT-2 at 40 %, where nothing that can be carried out "
                     "is ahead of it; measured, a little ahead of belady on VGG-16 at 70 and 50 %",
-       .does_badly = "measured, behind belady on ResNet-50 at 70 and 50 %, and by more than that on "
-                     "GPT-2 medium at 70 %",
+       .does_badly =
+           "measured, behind belady on ResNet-50 at 70 and 50 %, and by more than that on "
+           "GPT-2 medium at 70 %",
        .why = "its optimum is that of a model: the largest gaps, stretches of the step, and the "
               "best answer when its effort is spent",
        .needs = {{Need::kHostMemory}, {Need::kSolver}},
